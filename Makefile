@@ -1,0 +1,52 @@
+# One word per habit. `make` alone lists them.
+STACK ?= local
+CACHE ?= 0
+PLUMBLINE := bin/plumbline
+
+.DEFAULT_GOAL := help
+.PHONY: help up down clean status smoke prove preview check test bench env programs lock golden
+
+help: ## list these words
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+up: ## deploy STACK (default local: a cluster on this machine) and prove it; the exit code is the verdict
+	@$(PLUMBLINE) up --stack $(STACK)
+
+down: ## stop the embedded cluster; its data stays, `make up` resumes
+	@$(PLUMBLINE) down --stack $(STACK)
+
+clean: ## delete the embedded cluster's state after naming it; CACHE=1 deletes the caches too
+	@$(PLUMBLINE) clean --stack $(STACK) --cache $(CACHE)
+
+status: ## what runs, where it is reached, how much room is left
+	@$(PLUMBLINE) status --stack $(STACK)
+
+smoke: ## run the checks that change nothing; writes .out/$(STACK)/report.{html,json,xml}
+	@$(PLUMBLINE) smoke --stack $(STACK)
+
+prove: ## smoke plus the checks that kill pods; refused on durable stacks
+	@$(PLUMBLINE) prove --stack $(STACK)
+
+preview: ## what `make up` would change on STACK
+	@$(PLUMBLINE) preview --stack $(STACK)
+
+check: ## lint, types and offline tests; no root, no cluster
+	@$(PLUMBLINE) check
+
+test: ## check, then the live tests on an embedded cluster of their own
+	@$(PLUMBLINE) test
+
+bench: ## cold and warm times per stage
+	@$(PLUMBLINE) bench
+
+env: ## print the line that puts bin/ on PATH: eval "$$(make env)"
+	@$(PLUMBLINE) env
+
+programs: ## build the pinned programs into the cache
+	@$(PLUMBLINE) programs
+
+lock: ## compile requirements.lock from pyproject.toml
+	@$(PLUMBLINE) lock
+
+golden: ## write the golden manifests anew; look at the difference before you commit it
+	@$(PLUMBLINE) golden

@@ -1,0 +1,171 @@
+"""`up`, `preview` and `smoke`: the engine's work on a stack and the proof that follows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from cli import embedded, stackfile
+from cli.engine import EMBEDDED, ROOT, Engine, engine_for
+from sandbox.cluster import ownership
+from sandbox.cluster.configs import Paths
+from sandbox.cluster.layout import CONTEXT
+from sandbox.cluster.start import is_whole
+from sandbox.errors import SandboxError
+from sandbox.programs import build as programs
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from sandbox.cluster.start import Cluster
+    from sandbox.home import Home
+    from sandbox.progress import Progress
+
+ENGINE_PROGRAMS: Final = (
+    "pulumi",
+    "pulumi-language-python",
+    "pulumi-resource-kubernetes",
+    "kubernetes",
+    "prometheus",
+)
+IMPACTS: Final = {"smoke": "sentinel", "prove": "disruptive"}
+
+
+def up(home: Home, stack: str, progress: Progress) -> int:
+    """Deploy a stack and prove it. Returns the exit code: 0 only when smoke is green."""
+    engine = engine_for(home, stack)
+    begin = time.monotonic()
+    with _guard(engine, "make up"):
+        if engine.state is not None:
+            _prepare_embedded(engine, progress)
+        else:
+            programs.ensure(home, ENGINE_PROGRAMS, progress)
+        engine.select()
+        engine.unlock()
+        code = _update(engine)
+        if code != 0:
+            print(f"error: pulumi up failed on stack {stack}\n  next: read the engine's words above", file=sys.stderr)
+            return code
+        code = prove(engine, "smoke")
+    if code == 0:
+        print(_addresses(engine))
+        print(f"up and proven in {time.monotonic() - begin:.0f} s")
+    return code
+
+
+def preview(home: Home, stack: str, progress: Progress) -> int:
+    """Show what `up` would change. For `local` the cluster must be running."""
+    engine = engine_for(home, stack)
+    if engine.state is not None:
+        require_running(engine)
+    programs.ensure(home, ENGINE_PROGRAMS, progress)
+    engine.select()
+    return engine.attached("preview", "--diff", "--stack", stack)
+
+
+def smoke(home: Home, stack: str, kind: str) -> int:
+    """Run the smoke suite (`smoke`), or with the disruptive checks (`prove`), against a deployed stack."""
+    engine = engine_for(home, stack)
+    with _guard(engine, f"make {kind}"):
+        if engine.state is not None:
+            require_running(engine)
+        return prove(engine, kind)
+
+
+def require_running(engine: Engine) -> None:
+    """Raise SandboxError unless the embedded cluster of this state runs whole."""
+    if engine.state is not None and not is_whole(Paths(engine.state)):
+        raise SandboxError(f"the embedded cluster {engine.state.name!r} does not run", "run make up")
+
+
+def prove(engine: Engine, kind: str) -> int:
+    """Refresh the contract from the stack's outputs and run smoke on it."""
+    out = out_directory(engine)
+    contract = _write_contract(engine, out)
+    argv = [sys.executable, "-m", "smoke", "--contract", str(contract), "--out", str(out), "--impact", IMPACTS[kind]]
+    if engine.state is not None:
+        argv += ["--kubeconfig", str(engine.state / "kubeconfig")]
+    environment = engine.environment() | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
+
+
+def out_directory(engine: Engine) -> Path:
+    """`.out/<stack>`, or `.out/<state>` when `local` is deployed into another state (tests)."""
+    return ROOT / ".out" / (engine.state.name if engine.state is not None else engine.stack)
+
+
+def _guard(engine: Engine, purpose: str) -> AbstractContextManager[None]:
+    return ownership.machine_lock(purpose) if engine.state is not None else nullcontext()
+
+
+def _prepare_embedded(engine: Engine, progress: Progress) -> Cluster:
+    assert engine.state is not None  # noqa: S101  the caller's branch
+    cluster = embedded.bring_up(engine.home, engine.state, progress)
+    engine.prepare()
+    stackfile.refresh(
+        ROOT / "stacks" / f"Pulumi.{EMBEDDED}.yaml",
+        engine.config_file,
+        {
+            "plumbline:cluster": {"uid": cluster.uid, "context": CONTEXT, "kubeconfig": str(cluster.kubeconfig)},
+            "plumbline:images": {"path": str(engine.state / "images.json")},
+        },
+    )
+    return cluster
+
+
+def _update(engine: Engine) -> int:
+    if not is_durable(engine):
+        return engine.attached("up", "--yes", "--skip-preview", "--suppress-permalink=true", "--stack", engine.stack)
+    plan = out_directory(engine) / "plan.json"
+    plan.parent.mkdir(parents=True, exist_ok=True)
+    code = engine.attached("preview", "--diff", "--save-plan", str(plan), "--stack", engine.stack)
+    if code != 0:
+        return code
+    if not sys.stdin.isatty():
+        raise SandboxError(
+            f"stack {engine.stack} is durable and there is nobody to confirm the plan", "run it in a terminal"
+        )
+    if input(f"apply exactly this plan to {engine.stack}? type the stack's name: ").strip() != engine.stack:
+        raise SandboxError("not confirmed; nothing was changed", "run it again when the plan is right")
+    return engine.attached("up", "--plan", str(plan), "--yes", "--skip-preview", "--stack", engine.stack)
+
+
+def is_durable(engine: Engine) -> bool:
+    """Whether the stack's file says `profile: durable`. An unreadable profile counts as durable: it asks first."""
+    document: dict[str, Any] = yaml.safe_load(engine.config_file.read_text()) or {}
+    return bool(document.get("config", {}).get("plumbline:profile") != "throwaway")
+
+
+def _write_contract(engine: Engine, out: Path) -> Path:
+    """Contract of the deployed stack, from its outputs."""
+    if engine.stack not in engine.stacks():
+        raise SandboxError(f"stack {engine.stack} has never been deployed", f"run make up STACK={engine.stack}")
+    outputs = json.loads(engine.capture("stack", "output", "--json", "--stack", engine.stack) or "{}")
+    if "contract" not in outputs:
+        raise SandboxError(f"stack {engine.stack} has no output `contract`: its last update did not end", "run make up")
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / "contract.json"
+    temporary = target.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(outputs["contract"], indent=2, sort_keys=True) + "\n")
+    temporary.replace(target)
+    return target
+
+
+def _addresses(engine: Engine) -> str:
+    out = out_directory(engine)
+    contract = json.loads((out / "contract.json").read_text())
+    lines = ["", "  component    reach it with"]
+    for name, component in sorted(contract["components"].items()):
+        for endpoint in component["endpoints"].values():
+            forward = f"kubectl -n {contract['namespace']} port-forward svc/{endpoint['service']} {endpoint['port']}"
+            how = endpoint.get("url") or (f"bin/{forward}" if engine.state is not None else forward)
+            lines.append(f"  {name:<12} {how}")
+    return "\n".join([*lines, f"  {'report':<12} {out / 'report.html'}", ""])

@@ -1,0 +1,89 @@
+"""`check`, `test`, `lock`, `golden`: the habits of whoever changes the project."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+
+from cli import embedded
+from cli.engine import ROOT
+from sandbox.cluster import ownership
+from sandbox.errors import SandboxError
+from sandbox.programs import build as programs
+from sandbox.programs.build import binary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sandbox.home import Home
+    from sandbox.progress import Progress
+
+TEST_STATE: Final = "test"
+CODE: Final = ("__main__.py", "bin", "cli", "components", "sandbox", "signals", "smoke", "stacks", "tests")
+
+
+def check(home: Home, progress: Progress) -> int:
+    """Lint, format, types, offline tests. Needs promtool, which is built on first use."""
+    programs.ensure(home, ("prometheus",), progress)
+    steps = {
+        "ruff": ("-m", "ruff", "check", *CODE),
+        "format": ("-m", "ruff", "format", "--check", "--quiet", *CODE),
+        "types": ("-m", "mypy"),
+        "offline tests": ("-m", "pytest", "-q", "tests/offline"),
+    }
+    failed = [title for title, arguments in steps.items() if _step(home, title, arguments) != 0]
+    if failed:
+        print(f"error: {', '.join(failed)} failed", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def test(home: Home, progress: Progress) -> int:
+    """`check`, then the live tests on a cluster whose state is ours alone: made for them and deleted after them.
+
+    A running cluster of the user's is stopped first, its data kept; `make up` resumes it.
+    """
+    code = check(home, progress)
+    if code != 0:
+        return code
+    os.environ["PLUMBLINE_STATE"] = TEST_STATE
+    state = home.state(TEST_STATE)
+    with ownership.machine_lock("preparing make test"):
+        owner = ownership.read_owner()
+        embedded.take_down(home, progress)
+        embedded.delete_state(home, state, progress)
+    if owner is not None and owner.state != state:
+        print(f"the embedded cluster {owner.name!r} was stopped, its data kept; make up resumes it", file=sys.stderr)
+    try:
+        return _step(home, "live tests", ("-m", "pytest", "-v", "-x", "-s", "tests/live"))
+    finally:
+        with ownership.machine_lock("ending make test"):
+            embedded.take_down(home, progress)
+            embedded.delete_state(home, state, progress)
+
+
+def lock(_: Home) -> int:
+    """Compile requirements.lock: every package with its hashes, no address of an index."""
+    if subprocess.run(["uv", "--version"], capture_output=True, check=False).returncode != 0:
+        raise SandboxError("uv is not on PATH", "pip install uv, then run make lock again")
+    return subprocess.run(
+        [
+            *("uv", "pip", "compile", "--quiet", "--generate-hashes", "--extra", "dev", "--python-version", "3.11"),
+            *("--no-emit-index-url", "--no-header", "pyproject.toml", "-o", "requirements.lock"),
+        ],
+        cwd=ROOT,
+        check=False,
+    ).returncode
+
+
+def golden(home: Home) -> int:
+    """Write the golden manifests anew."""
+    return _step(home, "golden manifests", ("-m", "tests.offline.components.golden", "--write"))
+
+
+def _step(home: Home, title: str, arguments: Sequence[str]) -> int:
+    print(f"── {title}", file=sys.stderr, flush=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment["PATH"] = f"{binary(home, 'promtool').parent}{os.pathsep}{environment.get('PATH', '')}"
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=False).returncode

@@ -1,0 +1,174 @@
+"""The Pulumi engine as every command of ours runs it: pinned programs, and for `local` a backend of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sandbox.errors import SandboxError
+from sandbox.process import ProgramError, run
+from sandbox.programs.build import binary
+from sandbox.programs.spec import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sandbox.home import Home
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+EMBEDDED: Final = "local"
+TIMEOUT: Final = 1800.0
+SIGINT_PATIENCE: Final = 90.0
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A stack and where its state lies. `state` is the directory of the embedded cluster, None for other stacks."""
+
+    home: Home
+    stack: str
+    state: Path | None
+
+    @property
+    def config_file(self) -> Path:
+        """The stack file in force."""
+        if self.state is not None:
+            return self.state / f"Pulumi.{self.stack}.yaml"
+        return ROOT / "stacks" / f"Pulumi.{self.stack}.yaml"
+
+    def environment(self) -> dict[str, str]:
+        """Environment of the engine: pinned programs first on PATH; no download, no prompt for a passphrase."""
+        bins = [Path(sys.executable).parent, *self._program_directories()]
+        env = dict(os.environ)
+        env.update(
+            PATH=os.pathsep.join((*map(str, bins), env.get("PATH", ""))),
+            PULUMI_SKIP_UPDATE_CHECK="true",
+            PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION="true",
+            PULUMI_PYTHON_CMD=sys.executable,
+            PYTHONDONTWRITEBYTECODE="1",
+        )
+        if self.state is not None:
+            env.update(
+                PULUMI_HOME=str(self.state / "pulumi-home"),
+                PULUMI_BACKEND_URL=f"file://{self.state}/pulumi",
+                PULUMI_CONFIG_PASSPHRASE_FILE=str(self.state / "passphrase"),
+            )
+            env.pop("PULUMI_CONFIG_PASSPHRASE", None)
+            env.pop("PULUMI_ACCESS_TOKEN", None)
+        return env
+
+    def _program_directories(self) -> list[Path]:
+        names = ("pulumi", "pulumi-language-python", "pulumi-resource-kubernetes", "kubectl", "promtool")
+        return [binary(self.home, name).parent for name in names]
+
+    def argv(self, arguments: Sequence[str]) -> list[str]:
+        """Command line of the engine. For `local`, commands that read the stack file are given the state's copy."""
+        argv = [str(binary(self.home, "pulumi")), *arguments]
+        if self.state is not None and not any(a.startswith("--config-file") for a in arguments):
+            argv += ["--config-file", str(self.config_file)] if takes_config_file(arguments) else []
+        return argv
+
+    def capture(self, *arguments: str, check: bool = True) -> str:
+        """Run a quick command and return its standard output."""
+        argv = self.argv(("--non-interactive", *arguments))
+        return run(argv, timeout=300, env=self.environment(), cwd=ROOT, check=check).stdout
+
+    def attached(self, *arguments: str) -> int:
+        """Run a command in front of the user and return its exit code.
+
+        Ctrl-C reaches the engine itself, which then ends its work in order; we wait for it.
+        """
+        process = subprocess.Popen(self.argv(arguments), env=self.environment(), cwd=ROOT)
+        try:
+            return process.wait(timeout=TIMEOUT)
+        except KeyboardInterrupt:
+            _await_cancelled(process)
+            raise
+        except subprocess.TimeoutExpired as error:
+            process.send_signal(signal.SIGINT)
+            _await_cancelled(process)
+            raise ProgramError(self.argv(arguments), f"did not end within {TIMEOUT:.0f} s", "") from error
+
+    def prepare(self) -> None:
+        """Make what `local` needs once: provider plugin, passphrase, root secret, backend directory."""
+        if self.state is None:
+            return
+        provider = catalogue()[1]["pulumi-resource-kubernetes"]
+        plugin = self.state / "pulumi-home" / "plugins" / f"resource-kubernetes-v{provider.version}"
+        plugin.mkdir(parents=True, exist_ok=True)
+        link = plugin / "pulumi-resource-kubernetes"
+        target = binary(self.home, "pulumi-resource-kubernetes")
+        if not link.is_symlink() or link.readlink() != target:
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+        (self.state / "pulumi").mkdir(exist_ok=True)
+        for name in ("passphrase", "root-secret"):
+            _write_secret_once(self.state / name)
+
+    def stacks(self) -> set[str]:
+        """Names of the stacks that the backend knows for this project."""
+        listed: list[dict[str, Any]] = json.loads(self.capture("stack", "ls", "--json") or "[]")
+        return {str(item["name"]).rsplit("/", 1)[-1] for item in listed}
+
+    def select(self) -> None:
+        """Create the stack in the backend unless it is there."""
+        if self.stack not in self.stacks():
+            self.capture("stack", "init", self.stack)
+
+    def unlock(self) -> None:
+        """Clear what a killed engine left: its lock, and operations whose outcome it did not record.
+
+        The caller holds the machine's lock, so no other engine of ours works on this state.
+        """
+        if self.state is None:
+            return
+        locks = self.state / "pulumi" / ".pulumi" / "locks"
+        if locks.is_dir() and any(p.is_file() for p in locks.rglob("*.json")):
+            self.capture("cancel", "--yes", "--stack", self.stack)
+        exported = json.loads(self.capture("stack", "export", "--stack", self.stack))
+        if (exported.get("deployment") or {}).get("pending_operations"):
+            self.capture("refresh", "--yes", "--clear-pending-creates", "--skip-preview", "--stack", self.stack)
+
+
+def takes_config_file(arguments: Sequence[str]) -> bool:
+    """Whether this engine command knows `--config-file`."""
+    words = [a for a in arguments if not a.startswith("-")]
+    commands = ("up", "update", "preview", "pre", "refresh", "destroy", "down", "config", "watch", "import")
+    return bool(words) and (words[0] in commands or words[:2] == ["stack", "init"])
+
+
+def engine_for(home: Home, stack: str) -> Engine:
+    """The engine of a stack. PLUMBLINE_STATE names another state directory for `local` (default: `local`)."""
+    if stack == EMBEDDED:
+        return Engine(home, stack, home.state(os.environ.get("PLUMBLINE_STATE", EMBEDDED)))
+    known = sorted(p.name.split(".")[1] for p in (ROOT / "stacks").glob("Pulumi.*.yaml"))
+    if stack not in known:
+        raise SandboxError(
+            f"there is no stack {stack!r}", f"use one of: {', '.join(known)}; or write stacks/Pulumi.{stack}.yaml"
+        )
+    return Engine(home, stack, None)
+
+
+def _await_cancelled(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(timeout=SIGINT_PATIENCE)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.kill()
+        process.wait()
+
+
+def _write_secret_once(path: Path) -> None:
+    """32 random bytes in hex, readable by the owner alone. A half-written file cannot be: it is renamed when whole."""
+    if path.exists():
+        return
+    temporary = path.with_suffix(".new")
+    temporary.touch(mode=0o600)
+    temporary.write_text(secrets.token_hex(32))
+    temporary.replace(path)

@@ -1,0 +1,259 @@
+"""Starts the embedded cluster: preflight, remains removed, processes in order, each awaited."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import requests
+
+from sandbox.cluster import (
+    addons,
+    commands,
+    configs,
+    daemons,
+    facts,
+    layout,
+    network,
+    ownership,
+    pki,
+    preflight,
+    remains,
+)
+from sandbox.cluster.commands import Context
+from sandbox.cluster.configs import Paths
+from sandbox.errors import SandboxError
+from sandbox.images.build import write_index
+from sandbox.process import run
+from sandbox.programs.build import binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from sandbox.home import Home
+    from sandbox.hosttools import HostTools
+    from sandbox.images.build import BuiltImage
+    from sandbox.progress import Progress
+
+PROCESS_SECONDS: Final = 60.0
+API_SECONDS: Final = 120.0
+NODE_SECONDS: Final = 120.0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A started cluster, as later steps need it."""
+
+    name: str
+    paths: Paths
+    uid: str
+    started_now: bool
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Administrator's kubeconfig."""
+        return self.paths.state / "kubeconfig"
+
+
+def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltImage], progress: Progress) -> Cluster:
+    """Start cluster `name`, or find it running whole. The caller holds the machine's lock.
+
+    Whatever else of an embedded cluster runs or was killed here is ended first; its data stays.
+    Raises SandboxError: see preflight; or a process that does not come up, with the end of its log.
+    """
+    paths = Paths(home.state(name))
+    machine = facts.gather(home)
+    preflight.check_machine(machine)
+    preflight.check_strangers()
+    if is_whole(paths):
+        _import_images(paths, tools, images)
+        return Cluster(name, paths, _uid(paths), started_now=False)
+    with progress.step("remains of an earlier cluster"):
+        _clean(tools)
+    preflight.check_room(home, machine)
+    preflight.check_network()
+    paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.volumes.mkdir(mode=0o711, exist_ok=True)
+    pki.ensure(paths.pki)
+    ownership.write_owner(ownership.Owner(paths.state, network.read_sysctls()))
+    context = Context(home, paths, tools, images["volume-helper"].reference)
+    _write_configs(context, machine, images["pause"].reference)
+    with progress.step("control plane"):
+        _start_control_plane(context, images)
+    with progress.step("node"):
+        _start_node(context)
+    return Cluster(name, paths, _uid(paths), started_now=True)
+
+
+def is_whole(paths: Paths) -> bool:
+    """Whether every process of this state runs and the API server says it is ready."""
+    owner = ownership.read_owner()
+    if owner is None or owner.state != paths.state:
+        return False
+    return set(daemons.running(str(paths.state))) == set(commands.ALL) and _api_ready(paths)
+
+
+def _clean(tools: HostTools) -> None:
+    owner = ownership.read_owner()
+    remains.end_everything()
+    remains.remove(owner.state if owner else None, tools)
+    if owner is not None:
+        network.write_sysctls(owner.sysctls)
+        ownership.clear_owner()
+
+
+def _write_configs(c: Context, machine: facts.Machine, pause: str) -> None:
+    layout.KUBELET_ROOT.mkdir(mode=0o755, parents=True, exist_ok=True)
+    layout.KUBELET_MARK.write_text(f"kubelet of Plumbline's embedded cluster; state in {c.paths.state}\n")
+    provisioner = configs.provisioner(c.paths, c.helper_image)
+    files = {
+        "containerd.toml": configs.containerd(c.paths, c.tools, machine, pause),
+        "cni/10-plumbline.conflist": configs.cni(),
+        "kubelet.yaml": configs.kubelet(c.paths, machine),
+        "kube-proxy.yaml": configs.kube_proxy(c.paths),
+        "Corefile": configs.corefile(c.paths),
+        "resolv.conf": "",
+        "provisioner/config.json": provisioner["config.json"],
+        "addons.yaml": addons.manifests(provisioner),
+    }
+    for name, content in files.items():
+        path = c.paths.config / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    kubeconfig = c.paths.state / "kubeconfig"
+    kubeconfig.touch(mode=0o600)
+    kubeconfig.write_text(c.paths.kubeconfig("admin").read_text())
+
+
+def _start(c: Context, name: str, command: Callable[[Context], list[str]]) -> int:
+    path = f"{c.tools.bin}:{c.tools.tree}/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return daemons.start(name, command(c), mark=str(c.paths.state), logs=c.paths.logs, path=path)
+
+
+def _start_control_plane(c: Context, images: Mapping[str, BuiltImage]) -> None:
+    network.create_bridge()
+    _forget_containers(c)
+    pid = _start(c, "containerd", commands.containerd)
+    _await(c, "the container runtime", lambda: _runtime_ready(c.tools), PROCESS_SECONDS, "containerd", pid)
+    _import_images(c.paths, c.tools, images)
+    _start(c, "etcd", commands.etcd)
+    pid = _start(c, "kube-apiserver", commands.kube_apiserver)
+    # Ready includes the bootstrap of RBAC: a scheduler that comes before it is refused and backs off for a minute.
+    _await(c, "the API server", lambda: _api_ready(c.paths), API_SECONDS, "kube-apiserver", pid)
+    kubectl(c.home, c.paths, "apply", "--server-side", "--force-conflicts", "-f", str(c.paths.config / "addons.yaml"))
+    # Pods of the previous life are gone; their objects would read as restarted for ever.
+    kubectl(c.home, c.paths, "delete", "pods", "--all", "--all-namespaces", "--force", "--grace-period=0")
+    # A killed provisioner still holds its lease, and the next one would wait for it to expire.
+    kubectl(c.home, c.paths, "delete", "leases,endpoints", "--all", f"--namespace={configs.PROVISIONER_NAMESPACE}")
+    for name, command in commands.CONTROL.items():
+        _start(c, name, command)
+
+
+def _start_node(c: Context) -> None:
+    begin = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    pids = {name: _start(c, name, command) for name, command in commands.NODE.items()}
+    _await(c, "the node", lambda: _node_ready(c, begin), NODE_SECONDS, "kubelet", pids["kubelet"])
+    _await(
+        c,
+        "the service proxy",
+        lambda: _answers("kube-proxy", "health"),
+        PROCESS_SECONDS,
+        "kube-proxy",
+        pids["kube-proxy"],
+    )
+    lost = set(commands.ALL) - set(daemons.running(str(c.paths.state)))
+    if lost:
+        name = sorted(lost)[0]
+        raise SandboxError(f"{name} ended at once:\n{daemons.tail(c.paths.logs, name)}", "read its log above")
+
+
+def _await(c: Context, what: str, probe: Callable[[], bool], seconds: float, name: str, pid: int) -> None:
+    daemons.wait_for(what, probe, seconds=seconds, name=name, pid=pid, logs=c.paths.logs)
+
+
+def _forget_containers(c: Context) -> None:
+    """Drop the runtime's records of containers that died with the machine or the last cluster; images stay."""
+    if not (c.paths.state / "containerd/io.containerd.metadata.v1.bolt/meta.db").exists():
+        return
+    config = c.paths.config / "containerd-janitor.toml"
+    text = (c.paths.config / "containerd.toml").read_text()
+    config.write_text(text.replace("disabled_plugins = [", 'disabled_plugins = ["io.containerd.grpc.v1.cri", '))
+    pid = _start(c, "containerd", lambda x: [str(x.tools.bin / "containerd"), "--config", str(config)])
+    _await(c, "the container runtime", lambda: _runtime_ready(c.tools), PROCESS_SECONDS, "containerd", pid)
+    ids = ctr(c.tools, "containers", "list", "-q").split()
+    if ids:
+        ctr(c.tools, "containers", "rm", *ids)
+    daemons.end([daemons.running(str(c.paths.state))["containerd"]], grace=10)
+    cri = c.paths.state / "containerd/io.containerd.grpc.v1.cri"
+    remains.remove_tree(cri)
+
+
+def _import_images(paths: Paths, tools: HostTools, images: Mapping[str, BuiltImage]) -> None:
+    present = set(ctr(tools, "images", "list", "-q").split())
+    for image in images.values():
+        if image.reference not in present:
+            ctr(tools, "images", "import", str(image.archive))
+    write_index(images, paths.state / "images.json")
+
+
+def ctr(tools: HostTools, *arguments: str) -> str:
+    """Run the runtime's client in Kubernetes' namespace and return what it printed."""
+    argv = [str(tools.bin / "ctr"), "--address", str(layout.CONTAINERD_SOCKET), "--namespace", "k8s.io", *arguments]
+    return run(argv, timeout=300).stdout
+
+
+def kubectl(home: Home, paths: Paths, *arguments: str) -> str:
+    """Run kubectl as administrator of this very cluster and return what it printed."""
+    argv = [str(binary(home, "kubectl")), f"--kubeconfig={paths.state}/kubeconfig", f"--context={layout.CONTEXT}"]
+    return run([*argv, *arguments], timeout=120, env={**os.environ, "HOME": str(paths.state)}).stdout
+
+
+def _runtime_ready(tools: HostTools) -> bool:
+    argv = [str(tools.bin / "ctr"), "--address", str(layout.CONTAINERD_SOCKET), "version"]
+    return layout.CONTAINERD_SOCKET.exists() and run(argv, timeout=30, check=False).code == 0
+
+
+def _answers(process: str, purpose: str) -> bool:
+    try:
+        return requests.get(f"http://{layout.LOOPBACK}:{layout.port(process, purpose)}/healthz", timeout=2).ok
+    except requests.RequestException:
+        return False
+
+
+def _get(paths: Paths, path: str) -> requests.Response | None:
+    try:
+        return requests.get(
+            f"{layout.API_URL}{path}",
+            cert=(str(paths.pki / "admin.crt"), str(paths.pki / "admin.key")),
+            verify=str(paths.pki / "ca.crt"),
+            timeout=5,
+        )
+    except requests.RequestException:
+        return None
+
+
+def _api_ready(paths: Paths) -> bool:
+    answer = _get(paths, "/readyz")
+    return answer is not None and answer.ok
+
+
+def _node_ready(c: Context, since: dt.datetime) -> bool:
+    """Ready by its own word, spoken after `since`: the object remembers the previous life."""
+    answer = _get(c.paths, f"/api/v1/nodes/{layout.NODE_NAME}")
+    if answer is None or not answer.ok:
+        return False
+    node = json.loads(answer.text)
+    ready = [s for s in node["status"].get("conditions", []) if s["type"] == "Ready" and s["status"] == "True"]
+    fresh = any(dt.datetime.fromisoformat(s["lastHeartbeatTime"]) >= since for s in ready)
+    return fresh and bool(node["spec"].get("podCIDR"))
+
+
+def _uid(paths: Paths) -> str:
+    answer = _get(paths, "/api/v1/namespaces/kube-system")
+    if answer is None or not answer.ok:
+        raise SandboxError("the API server does not tell the uid of namespace kube-system", f"read {paths.logs}")
+    return str(json.loads(answer.text)["metadata"]["uid"])
