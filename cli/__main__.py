@@ -89,7 +89,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         sub.add_argument("--stack", default=EMBEDDED)
         if verb == "clean":
             sub.add_argument("--cache", default="0", choices=("0", "1"))
-    for verb in ("check", "test", "bench", "env", "programs", "lock", "golden"):
+    verbs.add_parser("bench").add_argument("--cold", default="0", choices=("0", "1"))
+    for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
 
@@ -117,7 +118,7 @@ def _run(options: argparse.Namespace) -> int:
         "preview": lambda: deploy.preview(home, stack, progress),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
-        "bench": lambda: bench.bench(home, progress),
+        "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),
         "env": _env,
         "programs": lambda: _programs(home, progress),
         "lock": lambda: develop.lock(home),

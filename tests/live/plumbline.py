@@ -1,0 +1,203 @@
+"""What a user does, for the live tests: words of the Makefile, the engine, kubectl, and questions to Prometheus."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import yaml
+
+from cli.engine import engine_for
+from sandbox import hosttools
+from sandbox.cluster.start import ctr
+from sandbox.home import find_home
+from sandbox.programs.build import binary
+from sandbox.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+STATE: Final = "test"
+OUT: Final = ROOT / ".out" / STATE
+NAMESPACE: Final = "plumbline"
+
+
+def words(*arguments: str, root: Path = ROOT, timeout: float = 900) -> subprocess.CompletedProcess[str]:
+    """Run `make …` as a user does and return what it printed; both streams in `stdout`."""
+    return subprocess.run(
+        ["make", "--no-print-directory", "-C", str(root), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def pulumi(*arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    """Run the literal `pulumi …` in a shell that took the line of `make env`."""
+    line = subprocess.run(
+        ["make", "--no-print-directory", "env"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    ).stdout
+    return subprocess.run(
+        ["bash", "-c", 'eval "$1"; shift; exec pulumi "$@"', "bash", line, *arguments],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def kubectl(*arguments: str, stdin: str | None = None, check: bool = True, timeout: float = 180) -> str:
+    """Run kubectl on the test cluster."""
+    state = find_home().state(STATE)
+    argv = [str(binary(find_home(), "kubectl")), f"--kubeconfig={state}/kubeconfig", "--context=plumbline-local"]
+    done = subprocess.run(
+        [*argv, *arguments], input=stdin, capture_output=True, text=True, timeout=timeout, check=False
+    )
+    assert not check or done.returncode == 0, f"kubectl {arguments} failed: {done.stderr}"
+    return done.stdout
+
+
+def get(*arguments: str) -> dict[str, Any]:
+    """`kubectl get … -o json`."""
+    return dict(json.loads(kubectl("get", *arguments, "-o", "json")))
+
+
+def smoke(*arguments: str, contract: Path | None = None) -> tuple[int, dict[str, dict[str, Any]], str]:
+    """Run smoke; exit code, check id → its row of the report, and what it printed."""
+    state = find_home().state(STATE)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "smoke", "--contract", str(contract or OUT / "contract.json"), "--out", str(OUT)),
+            *("--kubeconfig", str(state / "kubeconfig"), *arguments),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{binary(find_home(), 'kubectl').parent}:{os.environ['PATH']}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    report = json.loads((OUT / "report.json").read_text())
+    return done.returncode, {check["id"]: check for check in report["checks"]}, done.stdout
+
+
+def query(expression: str, at: float | None = None) -> list[dict[str, Any]]:
+    """Instant query through the API server's proxy to the Prometheus pod."""
+    moment = f"&time={at}" if at is not None else ""
+    path = (
+        f"/api/v1/namespaces/{NAMESPACE}/services/prometheus:9090/proxy/api/v1/query?query={quote(expression)}{moment}"
+    )
+    answer = json.loads(kubectl("get", "--raw", path))
+    assert answer["status"] == "success", answer
+    return list(answer["data"]["result"])
+
+
+def until(what: str, probe: Callable[[], bool], seconds: float = 120) -> None:
+    """Poll; the assertion names what did not come."""
+    deadline = time.monotonic() + seconds
+    while not probe():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds:.0f} s"
+        time.sleep(1)
+
+
+def prometheus_ready() -> bool:
+    """Whether the pod is ready and not on its way out."""
+    pods = [p for p in get("pods", "-n", NAMESPACE)["items"] if p["metadata"]["name"].startswith("prometheus-")]
+    return len(pods) == 1 and all(
+        "deletionTimestamp" not in p["metadata"]
+        and any(c["type"] == "Ready" and c["status"] == "True" for c in p["status"].get("conditions", []))
+        for p in pods
+    )
+
+
+def connects(namespace: str, address: str, port: int) -> bool:
+    """Whether a pod of `namespace` reaches a TCP port: a real packet through the policy engine."""
+    state = find_home().state(STATE)
+    image = json.loads((state / "images.json").read_text())["volume-helper"]["reference"]
+    name = f"probe-{time.time_ns() % 10**9}"
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "restartPolicy": "Never",
+            "securityContext": {
+                "runAsNonRoot": True,
+                "runAsUser": 65534,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "containers": [
+                {
+                    "name": "probe",
+                    "image": image,
+                    "imagePullPolicy": "IfNotPresent",
+                    "command": ["/bin/sh", "-c", f"nc -w 4 {address} {port} </dev/null"],
+                    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+                }
+            ],
+        },
+    }
+    kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    try:
+        until(
+            "the probe ends",
+            lambda: get(f"pod/{name}", "-n", namespace)["status"]["phase"] in ("Succeeded", "Failed"),
+            90,
+        )
+        return bool(get(f"pod/{name}", "-n", namespace)["status"]["phase"] == "Succeeded")
+    finally:
+        kubectl("delete", "pod", name, "-n", namespace, "--grace-period=0", "--force")
+
+
+def tag_image(reference: str, other: str) -> None:
+    """Give an image of the cluster's runtime a second name."""
+    tools = hosttools.ensure(find_home(), Progress())
+    ctr(tools, "images", "tag", "--force", reference, other)
+
+
+def preview_elsewhere(stack: str, work: Path) -> subprocess.CompletedProcess[str]:
+    """Preview another stack's committed file against the test cluster: a backend and a copy of the file of its own."""
+    state = find_home().state(STATE)
+    local = yaml.safe_load((state / "Pulumi.local.yaml").read_text())["config"]["plumbline:cluster"]
+    document = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text())
+    here = {key: local[key] for key in ("uid", "context", "kubeconfig")}
+    document["config"]["plumbline:cluster"] |= here
+    config = work / f"Pulumi.{stack}.yaml"
+    config.write_text(yaml.safe_dump(document))
+    (work / "backend").mkdir()
+    engine = engine_for(find_home(), stack)
+    environment = engine.environment() | {
+        "PULUMI_BACKEND_URL": f"file://{work}/backend",
+        "PULUMI_HOME": str(state / "pulumi-home"),
+        "PULUMI_CONFIG_PASSPHRASE": "preview",
+    }
+    done = None
+    for arguments in (("stack", "init", stack), ("preview", "--diff", "--stack", stack)):
+        done = subprocess.run(
+            [str(binary(find_home(), "pulumi")), "--non-interactive", *arguments, "--config-file", str(config)],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+    assert done is not None
+    return done

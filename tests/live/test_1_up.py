@@ -1,0 +1,95 @@
+"""From nothing to a proven stack, again without a change, and by the literal engine."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sandbox.home import find_home
+from tests.live import plumbline
+from tests.live.plumbline import NAMESPACE, OUT, STATE, get, pulumi, smoke, words
+
+if TYPE_CHECKING:
+    from sandbox.hosttools import HostTools
+
+
+def test_up_ends_green_with_every_pod_running(machine_before: dict[str, list[str]]) -> None:
+    assert machine_before["processes"] == []
+    done = words("up")
+    assert done.returncode == 0, done.stdout
+    report = json.loads((OUT / "report.json").read_text())
+    assert report["verdict"] == "green"
+    assert {c["status"] for c in report["checks"]} == {"pass"}
+    phases = {p["metadata"]["name"]: p["status"]["phase"] for p in get("pods", "-A")["items"]}
+    assert phases["prometheus-0"] == "Running"
+    assert set(phases.values()) <= {"Running", "Succeeded"}
+
+
+def test_every_expected_check_is_in_the_report() -> None:
+    contract = json.loads((OUT / "contract.json").read_text())
+    report = json.loads((OUT / "report.json").read_text())
+    assert set(contract["expected_checks"]) == {c["id"] for c in report["checks"]}
+    assert (OUT / "report.xml").read_text().startswith("<?xml")
+    assert "<html" in (OUT / "report.html").read_text()
+
+
+def test_second_up_changes_nothing() -> None:
+    before = get("statefulset/prometheus", "-n", NAMESPACE)["metadata"]["generation"]
+    done = words("up")
+    assert done.returncode == 0, done.stdout
+    assert get("statefulset/prometheus", "-n", NAMESPACE)["metadata"]["generation"] == before
+    assert get("pods/prometheus-0", "-n", NAMESPACE)["status"]["containerStatuses"][0]["restartCount"] == 0
+
+
+def test_second_preview_is_empty() -> None:
+    done = pulumi("preview", "-s", "local", "--expect-no-changes", "--non-interactive")
+    assert done.returncode == 0, done.stdout
+
+
+def test_refresh_finds_the_cluster_as_the_state_says() -> None:
+    done = pulumi("refresh", "-s", "local", "--expect-no-changes", "--yes", "--skip-preview", "--non-interactive")
+    assert done.returncode == 0, done.stdout
+
+
+def test_literal_engine_command_works() -> None:
+    done = pulumi("up", "-s", "local", "--yes", "--non-interactive")
+    assert done.returncode == 0, done.stdout
+
+
+def test_secrets_of_the_state_are_nowhere_in_the_open() -> None:
+    state = find_home().state(STATE)
+    canaries = [(state / name).read_text() for name in ("passphrase", "root-secret")]
+    exported = pulumi("stack", "export", "-s", "local").stdout
+    texts = {
+        "stack export": exported,
+        "ConfigMaps and pods": plumbline.kubectl("get", "configmaps,pods", "-A", "-o", "yaml"),
+        **{str(p): p.read_text(errors="replace") for p in (*OUT.iterdir(), *(state / "logs").iterdir())},
+    }
+    leaks = [name for name, text in texts.items() for canary in canaries if canary in text]
+    assert leaks == []
+    assert [oct((state / n).stat().st_mode & 0o777) for n in ("passphrase", "root-secret", "kubeconfig")] == [
+        "0o600"
+    ] * 3
+
+
+@pytest.mark.parametrize("stack", ["kind", "staging", "prod"])
+def test_other_stacks_preview_against_a_real_api_server(stack: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    done = plumbline.preview_elsewhere(stack, tmp_path_factory.mktemp(stack))
+    assert done.returncode == 0, done.stdout
+    assert "StatefulSet" in done.stdout
+
+
+def test_network_policy_keeps_strangers_out_and_friends_in(tools: HostTools) -> None:
+    address = get("service/prometheus", "-n", NAMESPACE)["spec"]["clusterIP"]
+    assert tools.root.is_dir()
+    assert plumbline.connects("default", address, 9090) is False
+    assert plumbline.connects(NAMESPACE, address, 9090) is True
+
+
+def test_smoke_is_green_three_times_in_a_row() -> None:
+    for _ in range(3):
+        code, checks, output = smoke()
+        assert code == 0, output
+        assert {c["status"] for c in checks.values()} == {"pass"}

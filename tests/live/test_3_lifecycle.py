@@ -1,0 +1,104 @@
+"""Data survives what happens to machines: killed pods, stops, SIGKILL of everything, another clone, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+from sandbox.cluster import daemons, remains, snapshot
+from tests.live import plumbline
+from tests.live.plumbline import OUT, ROOT, smoke, until, words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sandbox.hosttools import HostTools
+
+
+def remember() -> tuple[float, str]:
+    """A moment, and the value of a counter at it."""
+    moment = time.time() - 5
+    return moment, value_at(moment)
+
+
+def value_at(moment: float) -> str:
+    """Samples ingested by then, as the store tells it now."""
+    found = plumbline.query("prometheus_tsdb_head_samples_appended_total{type='float'}", moment)
+    assert len(found) == 1, found
+    return str(found[0]["value"][1])
+
+
+def test_prove_kills_the_pod_and_finds_its_data() -> None:
+    done = words("prove")
+    assert done.returncode == 0, done.stdout
+    report = json.loads((OUT / "report.json").read_text())
+    assert {c["id"]: c["status"] for c in report["checks"]}["prometheus.data_survives_kill"] == "pass"
+
+
+def test_down_leaves_the_machine_as_it_was_and_up_resumes(
+    machine_before: dict[str, list[str]], tools: HostTools
+) -> None:
+    moment, value = remember()
+    assert words("down").returncode == 0
+    assert snapshot.differences(machine_before, snapshot.take(tools)) == []
+    done = words("up")
+    assert done.returncode == 0, done.stdout
+    assert value_at(moment) == value
+
+
+def test_everything_killed_then_up_from_another_clone(tmp_path: Path) -> None:
+    moment, value = remember()
+    pods = [p for group in remains.pod_cgroups() for p in daemons.in_cgroup(group)]
+    for process in (*daemons.marked(), *pods):
+        if daemons.alive(process):
+            os.kill(process.pid, signal.SIGKILL)
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True, timeout=120)
+    done = words("up", root=clone)
+    assert done.returncode == 0, done.stdout
+    assert value_at(moment) == value
+
+
+def test_second_up_beside_the_first_is_refused() -> None:
+    first = subprocess.Popen(
+        ["make", "-C", str(ROOT), "up"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        until("the first holds the lock", lambda: "in use by another command" in words("smoke").stdout, 30)
+        second = words("up")
+        assert second.returncode != 0
+        assert "in use by another command: make up" in second.stdout
+        assert "Traceback" not in second.stdout
+    finally:
+        assert first.wait(timeout=300) == 0
+
+
+def test_interrupted_up_is_resumed_by_the_next() -> None:
+    assert words("down").returncode == 0
+    for seconds in (1.0, 4.0, 12.0):
+        process = subprocess.Popen(
+            ["make", "-C", str(ROOT), "up"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        output = process.communicate(timeout=180)[0]
+        assert "Traceback" not in output
+    done = words("up")
+    assert done.returncode == 0, done.stdout
+
+
+def test_smoke_against_a_stopped_cluster_is_red(machine_before: dict[str, list[str]], tools: HostTools) -> None:
+    assert words("down").returncode == 0
+    code, checks, output = smoke()
+    assert code == 1, output
+    assert checks["cluster.identity"]["status"] == "fail"
+    assert snapshot.differences(machine_before, snapshot.take(tools)) == []
