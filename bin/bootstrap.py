@@ -57,11 +57,13 @@ def main() -> None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     key = hashlib.sha256(lock.read_bytes() + version.encode() + sys.base_prefix.encode()).hexdigest()[:12]
     target = home() / "cache" / "venv" / f"py{version}-{key}"
+    lock_file = target.parent / f".{target.name}.lock"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        lock_file.touch()
     except OSError as error:
-        fail(f"{target.parent} cannot be created ({error.strerror})", "set PLUMBLINE_HOME to a writable directory")
-    with (target.parent / f".{target.name}.lock").open("w") as handle:
+        fail(f"{target.parent} cannot be written ({error.strerror})", "set PLUMBLINE_HOME to a writable directory")
+    with lock_file.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         if not (target / ".complete").exists():
             build(target, lock)

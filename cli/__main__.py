@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cli import bench, deploy, develop, embedded, inspect
 from cli.engine import EMBEDDED, ROOT, engine_for
-from sandbox.cluster import ownership
+from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.layout import CONTEXT
 from sandbox.errors import SandboxError
 from sandbox.home import find_home
@@ -30,6 +30,7 @@ PASSED_ON = ("pulumi", "kubectl")
 
 def _down(stack: str, progress: Progress) -> int:
     _only_embedded(stack, "make down")
+    preflight.check_machine(facts.gather(find_home()))
     with ownership.machine_lock("make down"):
         name = embedded.take_down(find_home(), progress)
     print(f"stopped; the data of {name!r} stays, make up resumes it" if name else "no embedded cluster runs here")
@@ -38,6 +39,7 @@ def _down(stack: str, progress: Progress) -> int:
 
 def _clean(stack: str, cache: str, progress: Progress) -> int:
     _only_embedded(stack, "make clean")
+    preflight.check_machine(facts.gather(find_home()))
     home = find_home()
     state = engine_for(home, stack).state
     assert state is not None  # noqa: S101  local has a state

@@ -17,9 +17,9 @@ from cli import embedded
 from cli.engine import ROOT
 from sandbox.cluster import ownership
 from sandbox.errors import SandboxError
-from sandbox.home import Home
 
 if TYPE_CHECKING:
+    from sandbox.home import Home
     from sandbox.progress import Progress
 
 BENCH_STATE: Final = "bench"

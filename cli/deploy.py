@@ -14,7 +14,7 @@ import yaml
 
 from cli import embedded, stackfile
 from cli.engine import EMBEDDED, ROOT, Engine, engine_for
-from sandbox.cluster import ownership
+from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.configs import Paths
 from sandbox.cluster.layout import CONTEXT
 from sandbox.cluster.start import is_whole
@@ -103,7 +103,10 @@ def out_directory(engine: Engine) -> Path:
 
 
 def _guard(engine: Engine, purpose: str) -> AbstractContextManager[None]:
-    return ownership.machine_lock(purpose) if engine.state is not None else nullcontext()
+    if engine.state is None:
+        return nullcontext()
+    preflight.check_machine(facts.gather(engine.home))
+    return ownership.machine_lock(purpose)
 
 
 def _prepare_embedded(engine: Engine, progress: Progress) -> Cluster:

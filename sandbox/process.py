@@ -22,6 +22,9 @@ class Finished:
     stderr: str
 
 
+_running: set[subprocess.Popen[str]] = set()
+
+
 class ProgramError(Exception):
     """A program failed or ran past its deadline. The message ends with the tail of what it printed."""
 
@@ -59,6 +62,7 @@ def run(
         )
     except OSError as error:
         raise ProgramError(argv, f"cannot start ({error.strerror})", "") from error
+    _running.add(process)
     try:
         stdout, stderr = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired as error:
@@ -69,9 +73,17 @@ def run(
         _kill_group(process)
         process.wait()
         raise
+    finally:
+        _running.discard(process)
     if check and process.returncode != 0:
         raise ProgramError(argv, f"exited with {process.returncode}", stderr or stdout)
     return Finished(process.returncode, stdout, stderr)
+
+
+def kill_running() -> None:
+    """Kill what other threads run at this moment: Ctrl-C reaches the main thread alone, and they would run on."""
+    for process in list(_running):
+        _kill_group(process)
 
 
 def _kill_group(process: subprocess.Popen[str]) -> None:

@@ -6,12 +6,12 @@ import fcntl
 import json
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sandbox.errors import SandboxError
-from sandbox.process import ProgramError, run
+from sandbox.process import ProgramError, kill_running, run
 from sandbox.programs.spec import BUILD_FLAGS, STRIP, Program, catalogue
 from sandbox.programs.toolchain import check_go, explain, go_environment, module_directory
 
@@ -67,17 +67,26 @@ def ensure(home: Home, names: Sequence[str], progress: Progress) -> None:
             (program, f"program {i} of {len(todo)}: {program.name} {program.version}")
             for i, program in enumerate(todo, 1)
         ]
-        workers = 2 if (os.cpu_count() or 1) > 1 else 1
-        pool = ThreadPoolExecutor(workers)
-        try:
-            futures = [pool.submit(_build, home, program, title, progress) for program, title in jobs]
-            for future in futures:
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        pool.shutdown()
+        _build_all(home, jobs, progress)
     prune(home)
+
+
+def _build_all(home: Home, jobs: Sequence[tuple[Program, str]], progress: Progress) -> None:
+    """Build two at a time; the first failure, or Ctrl-C, ends them all."""
+    pool = ThreadPoolExecutor(2 if (os.cpu_count() or 1) > 1 else 1)
+    futures = [pool.submit(_build, home, program, title, progress) for program, title in jobs]
+    try:
+        wait(futures, return_when=FIRST_EXCEPTION)
+        failed = next((f for f in futures if f.done() and f.exception() is not None), None)
+        if failed is not None:
+            failed.result()
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        kill_running()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def prune(home: Home) -> None:
