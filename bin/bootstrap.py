@@ -18,6 +18,8 @@ def home() -> Path:
     """PLUMBLINE_HOME or its default (the same rule as sandbox/home.py, which cannot be imported yet)."""
     given = os.environ.get("PLUMBLINE_HOME")
     if given:
+        if not Path(given).is_absolute():
+            fail(f"PLUMBLINE_HOME is {given!r}, not an absolute path", "export it as an absolute path")
         return Path(given)
     if os.geteuid() == 0:
         return Path("/var/lib/plumbline")
@@ -40,7 +42,8 @@ def build(target: Path, lock: Path) -> None:
             "install it (apt-get install python3-venv)",
         )
     pip = [str(target / "bin/python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-    installed = subprocess.run([*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(lock)], check=False)
+    arguments = [*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(lock)]
+    installed = subprocess.run(arguments, stdout=sys.stderr, check=False)  # our own stdout is the answer, nothing else
     if installed.returncode != 0:
         fail(
             "the Python packages cannot be installed (see pip's words above)",

@@ -80,6 +80,8 @@ def _stack_of(arguments: Sequence[str]) -> str:
             return arguments[i + 1].rsplit("/", 1)[-1]
         if word.startswith("--stack="):
             return word.split("=", 1)[1].rsplit("/", 1)[-1]
+        if word.startswith("-s") and len(word) > len("-s"):
+            return word.removeprefix("-s").removeprefix("=").rsplit("/", 1)[-1]
     return os.environ.get("PULUMI_STACK", EMBEDDED)
 
 
@@ -132,7 +134,8 @@ def _run(options: argparse.Namespace) -> int:
 def main() -> int:
     """Run one verb; 130 after Ctrl-C, 1 after an error that was explained."""
     # make's SIGTERM must end us as Ctrl-C does: locks released, half-built directories removed.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # Not by raising SIGINT: a shell starts background commands with SIGINT ignored.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     argv = sys.argv[1:]
     try:
         if argv and argv[0] in PASSED_ON:

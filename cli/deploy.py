@@ -8,9 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final
-
-import yaml
+from typing import TYPE_CHECKING, Final
 
 from cli import embedded, stackfile
 from cli.engine import EMBEDDED, ROOT, Engine, engine_for
@@ -43,11 +41,13 @@ def up(home: Home, stack: str, progress: Progress) -> int:
     """Deploy a stack and prove it. Returns the exit code: 0 only when smoke is green."""
     engine = engine_for(home, stack)
     begin = time.monotonic()
+    if engine.state is not None:
+        embedded.build(home, progress)
+    else:
+        programs.ensure(home, ENGINE_PROGRAMS, progress)
     with _guard(engine, "make up"):
         if engine.state is not None:
             _prepare_embedded(engine, progress)
-        else:
-            programs.ensure(home, ENGINE_PROGRAMS, progress)
         engine.select()
         engine.unlock()
         code = _update(engine)
@@ -126,7 +126,7 @@ def _prepare_embedded(engine: Engine, progress: Progress) -> Cluster:
 
 def _update(engine: Engine) -> int:
     if not is_durable(engine):
-        return engine.attached("up", "--yes", "--skip-preview", "--suppress-permalink=true", "--stack", engine.stack)
+        return engine.attached("up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", engine.stack)
     plan = out_directory(engine) / "plan.json"
     plan.parent.mkdir(parents=True, exist_ok=True)
     code = engine.attached("preview", "--diff", "--save-plan", str(plan), "--stack", engine.stack)
@@ -143,8 +143,7 @@ def _update(engine: Engine) -> int:
 
 def is_durable(engine: Engine) -> bool:
     """Whether the stack's file says `profile: durable`. An unreadable profile counts as durable: it asks first."""
-    document: dict[str, Any] = yaml.safe_load(engine.config_file.read_text()) or {}
-    return bool(document.get("config", {}).get("plumbline:profile") != "throwaway")
+    return bool(stackfile.config(engine.config_file).get("plumbline:profile") != "throwaway")
 
 
 def _write_contract(engine: Engine, out: Path) -> Path:

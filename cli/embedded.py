@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from sandbox import hosttools
-from sandbox.cluster import facts, ownership, preflight, remains
+from sandbox.cluster import daemons, facts, ownership, preflight, remains
 from sandbox.cluster.start import Cluster, start
 from sandbox.cluster.stop import stop
 from sandbox.errors import SandboxError
@@ -21,11 +21,19 @@ if TYPE_CHECKING:
     from sandbox.progress import Progress
 
 
-def bring_up(home: Home, state: Path, progress: Progress) -> Cluster:
-    """Build what is missing and start the cluster of `state`. The caller holds the machine's lock."""
+def build(home: Home, progress: Progress) -> None:
+    """Make sure that this machine can run a cluster, then build what is missing.
+
+    Needs no lock of the machine: half an hour of compiling must not keep `make smoke` on a running cluster waiting.
+    """
     preflight.check_machine(facts.gather(home))
     preflight.check_strangers()
     programs.ensure(home, list(catalogue()[1]), progress)
+    hosttools.ensure(home, progress)
+
+
+def bring_up(home: Home, state: Path, progress: Progress) -> Cluster:
+    """Start the cluster of `state` from what `build` made. The caller holds the machine's lock."""
     tools = hosttools.ensure(home, progress)
     return start(home, state.name, tools, images.ensure(home, tools, progress), progress)
 
@@ -39,7 +47,7 @@ def take_down(home: Home, progress: Progress) -> str | None:
 def delete_state(home: Home, state: Path, progress: Progress) -> None:
     """Stop the cluster if it is of this state, then delete the state directory."""
     owner = ownership.read_owner()
-    if owner is not None and owner.state == state:
+    if (owner is not None and owner.state == state) or daemons.marked(str(state)):
         take_down(home, progress)
     if state.is_dir():
         with progress.step(f"deleting {state}"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +28,11 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 EMBEDDED: Final = "local"
 TIMEOUT: Final = 1800.0
 SIGINT_PATIENCE: Final = 90.0
+CONFIG_COMMANDS: Final = ("up", "update", "preview", "pre", "refresh", "destroy", "down", "dn", "config", "import")
+SWITCHES: Final = (
+    *("--non-interactive", "--logflow", "--logtostderr", "--disable-integrity-checking", "--help", "-h"),
+    *("--emoji", "-e", "--fully-qualify-stack-names", "-Q", "--version"),
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,7 @@ class Engine:
         env = dict(os.environ)
         env.update(
             PATH=os.pathsep.join((*map(str, bins), env.get("PATH", ""))),
+            PULUMI_STACK=self.stack,  # without --stack the engine means the stack that this environment is of
             PULUMI_SKIP_UPDATE_CHECK="true",
             PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION="true",
             PULUMI_PYTHON_CMD=sys.executable,
@@ -70,10 +78,15 @@ class Engine:
 
     def argv(self, arguments: Sequence[str]) -> list[str]:
         """Command line of the engine. For `local`, commands that read the stack file are given the state's copy."""
-        argv = [str(binary(self.home, "pulumi")), *arguments]
-        if self.state is not None and not any(a.startswith("--config-file") for a in arguments):
-            argv += ["--config-file", str(self.config_file)] if takes_config_file(arguments) else []
-        return argv
+        words = list(arguments)
+        if (
+            self.state is not None
+            and takes_config_file(words)
+            and not any(w.startswith("--config-file") for w in words)
+        ):
+            end = words.index("--") if "--" in words else len(words)  # what follows it is no option any more
+            words[end:end] = ["--config-file", str(self.config_file)]
+        return [str(binary(self.home, "pulumi")), *words]
 
     def capture(self, *arguments: str, check: bool = True) -> str:
         """Run a quick command and return its standard output."""
@@ -100,6 +113,7 @@ class Engine:
         """Make what `local` needs once: provider plugin, passphrase, root secret, backend directory."""
         if self.state is None:
             return
+        self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         provider = catalogue()[1]["pulumi-resource-kubernetes"]
         plugin = self.state / "pulumi-home" / "plugins" / f"resource-kubernetes-v{provider.version}"
         plugin.mkdir(parents=True, exist_ok=True)
@@ -119,8 +133,15 @@ class Engine:
 
     def select(self) -> None:
         """Create the stack in the backend unless it is there."""
-        if self.stack not in self.stacks():
+        if self.stack in self.stacks():
+            return
+        if self.state is None:
             self.capture("stack", "init", self.stack)
+            return
+        # `stack init` knows no --config-file and writes a salt into the project's stack file: let it be another's.
+        with tempfile.TemporaryDirectory() as directory:
+            shutil.copy(ROOT / "Pulumi.yaml", directory)
+            self.capture("--cwd", directory, "stack", "init", self.stack)
 
     def unlock(self) -> None:
         """Clear what a killed engine left: its lock, and operations whose outcome it did not record.
@@ -138,10 +159,17 @@ class Engine:
 
 
 def takes_config_file(arguments: Sequence[str]) -> bool:
-    """Whether this engine command knows `--config-file`."""
-    words = [a for a in arguments if not a.startswith("-")]
-    commands = ("up", "update", "preview", "pre", "refresh", "destroy", "down", "config", "watch", "import")
-    return bool(words) and (words[0] in commands or words[:2] == ["stack", "init"])
+    """Whether this engine command knows `--config-file`.
+
+    As the engine does, an option before the command takes the next word as its value, unless it is a switch.
+    """
+    words = iter(arguments)
+    for word in words:
+        if not word.startswith("-"):
+            return word in CONFIG_COMMANDS
+        if "=" not in word and word not in SWITCHES and (word.startswith("--") or len(word) == len("-s")):
+            next(words, None)
+    return False
 
 
 def engine_for(home: Home, stack: str) -> Engine:

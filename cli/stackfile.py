@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from sandbox.errors import SandboxError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -40,29 +42,45 @@ def merge(
 def refresh(committed: Path, target: Path, derived: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the state's stack file; the engine's own top-level keys (encryptionsalt) stay."""
     base_file = target.with_suffix(".base.yaml")
-    project = _config(committed)
-    document: dict[str, Any] = yaml.safe_load(target.read_text()) if target.exists() else {}
-    base = _config(base_file) if base_file.exists() else {}
-    current = _without(document.get("config", {}), derived, project, base)
+    document = _document(target) if target.exists() else {}
+    settings = (config(committed), *(config(path) if path.exists() else {} for path in (base_file, target)))
+    project, base, current = (_without(s, derived) for s in settings)
     document["config"] = merge(project, base, current, derived)
     _write(target, yaml.safe_dump(document, sort_keys=True))
     _write(base_file, committed.read_text())
 
 
-def _without(
-    current: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]], *sources: Mapping[str, Any]
-) -> dict[str, Any]:
-    """`current` less derived sub-keys that neither source names, so that they do not read as the user's change."""
-    cleaned = dict(current)
+def config(path: Path) -> dict[str, Any]:
+    """The settings of a stack file. Raises SandboxError when it is missing or is no such file."""
+    found = _document(path).get("config") or {}
+    if not isinstance(found, dict):
+        raise SandboxError(f"{path}: `config` is no mapping of keys to values", "write `config:` and keys below it")
+    return found
+
+
+def _without(settings: Mapping[str, Any], derived: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Settings less derived sub-keys: what `make up` wrote must not read as the user's change."""
+    cleaned = dict(settings)
     for key, values in derived.items():
         if isinstance(cleaned.get(key), dict):
-            named = {name for source in sources if isinstance(source.get(key), dict) for name in source[key]}
-            cleaned[key] = {k: v for k, v in cleaned[key].items() if k not in values or k in named}
+            cleaned[key] = {k: v for k, v in cleaned[key].items() if k not in values}
+            if not cleaned[key]:
+                del cleaned[key]
     return cleaned
 
 
-def _config(path: Path) -> dict[str, Any]:
-    return dict((yaml.safe_load(path.read_text()) or {}).get("config", {}))
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load(path.read_text()) or {}
+    except FileNotFoundError as error:
+        raise SandboxError(f"there is no stack file {path}", "run make up, or write the file") from error
+    except yaml.YAMLError as error:
+        raise SandboxError(
+            f"{path} is not YAML: {error}", "correct the file, then run the same command again"
+        ) from error
+    if not isinstance(found, dict):
+        raise SandboxError(f"{path} is no mapping", "write `config:` and keys below it")
+    return found
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from sandbox.home import Home
 
 CAP_SYS_RESOURCE: Final = 24
-FOREIGN_KUBELETS: Final = ("kubelet", "k3s", "k0s", "microk8s", "rke2", "kubelite", "hyperkube")
+FOREIGN_KUBELETS: Final = (
+    *("kubelet", "k3s", "k3s-server", "k3s-agent", "k0s", "microk8s", "rke2", "kubelite", "hyperkube"),
+)
 TCP_LISTEN: Final = "0A"
+PROC: Final = Path("/proc")
+IPV4_MAPPED: Final = bytes(8) + b"\xff\xff\x00\x00"  # ::ffff:0:0/96 in the kernel's little-endian words
 
 
 @dataclass(frozen=True)
@@ -104,20 +108,23 @@ def listening() -> dict[int, set[str]]:
 
 def _address(text: str) -> str:
     raw = bytes.fromhex(text)
+    if raw[:12] == IPV4_MAPPED:  # what a dual-stack program (Java) opens for an IPv4 address
+        raw = raw[12:]
     if len(raw) == 4:  # noqa: PLR2004  bytes of an IPv4 address
         return ".".join(str(b) for b in reversed(raw))
     return "::" if not any(raw) else raw.hex()
 
 
 def _has_capability(number: int) -> bool:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> number & 1)
-    return False
+    return bool(int(_proc_field("self/status", "CapEff:"), 16) >> number & 1)
 
 
 def _memory_gib() -> float:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) / 2**20
-    return 0.0
+    return int(_proc_field("meminfo", "MemAvailable:")) / 2**20
+
+
+def _proc_field(file: str, name: str) -> str:
+    """First word after `name`; "0" where there is no such file: on another system, which preflight then refuses."""
+    path = PROC / file
+    lines = path.read_text().splitlines() if path.exists() else []
+    return next((line.split()[1] for line in lines if line.startswith(name)), "0")

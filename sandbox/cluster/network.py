@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sandbox.cluster.layout import BRIDGE, BRIDGE_ADDRESS, POD_CIDR
+from sandbox.cluster.layout import BRIDGE, BRIDGE_ADDRESS, CNI_NETWORK, POD_CIDR
 from sandbox.process import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sandbox.hosttools import HostTools
 
@@ -30,7 +30,12 @@ TOUCHED_SYSCTLS: Final = (
     "kernel/keys/root_maxkeys",
     "kernel/keys/root_maxbytes",
 )
-OUR_CHAIN: Final = re.compile(r"(KUBE|CNI|CNI-HOSTPORT)-[\w-]+")
+OUR_CHAIN: Final = re.compile(r"KUBE-[\w-]+|CNI-(HOSTPORT-\w+|DN-[0-9a-f]+|[0-9a-f]{24})")
+SHARED_CHAINS: Final = {"CNI-HOSTPORT-DNAT", "CNI-HOSTPORT-MASQ", "CNI-HOSTPORT-SETMARK"}  # by every CNI network
+CNI_NAME: Final = re.compile(r'--comment "(?:dnat )?name: \\"([^"\\]+)\\" id: ')
+RULE: Final = re.compile(r"\[\d+:\d+\] -A (?P<chain>\S+) .*")
+QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+TARGET: Final = re.compile(r" -[jg] (\S+)")
 OUR_SETS: Final = re.compile(r"^(inet6:)?(KUBE|kube-router)")
 POD_LINK: Final = re.compile(r"^veth[0-9a-f]{8}$")
 
@@ -90,16 +95,31 @@ def remove_rules(tools: HostTools) -> None:
 
 
 def without_cluster_rules(saved: str) -> str:
-    """`iptables-save` text less chains and rules of Kubernetes, CNI and kube-router."""
-    kept = []
-    for line in saved.splitlines():
-        declares = line.startswith(":") and OUR_CHAIN.fullmatch(line[1:].split(" ", 1)[0])
-        refers = re.match(r"^\[\d+:\d+\] -A ", line) and (
-            OUR_CHAIN.search(line) or "kube-router" in line or "kubernetes" in line
-        )
-        if not declares and not refers:
-            kept.append(line)
-    return "\n".join(kept) + "\n" if kept else ""
+    """`iptables-save -c` text less chains and rules of the cluster; every other line stays as it is."""
+    lines = saved.splitlines(keepends=True)
+    ours = _cluster_chains(lines)
+
+    def belongs(line: str) -> bool:
+        if line.startswith(":"):
+            return line[1:].split(" ", 1)[0] in ours
+        rule = RULE.match(line)
+        return rule is not None and (rule["chain"] in ours or _target(line) in ours)
+
+    return "".join(line for line in lines if not belongs(line))
+
+
+def _cluster_chains(lines: Sequence[str]) -> set[str]:
+    """Chains of Kubernetes and kube-router, and of CNI as far as no other network (podman, nerdctl) uses them."""
+    ours = {name for line in lines if line.startswith(":") and OUR_CHAIN.fullmatch(name := line[1:].split(" ", 1)[0])}
+    named = [(rule, found[1]) for line in lines if (rule := RULE.match(line)) and (found := CNI_NAME.search(line))]
+    strangers = [rule for rule, network in named if network != CNI_NETWORK]
+    foreign = {name for rule in strangers for name in (rule["chain"], _target(rule.string))}
+    return ours - foreign - (SHARED_CHAINS if strangers else set())
+
+
+def _target(line: str) -> str:
+    found = TARGET.search(QUOTED.sub("", line))
+    return found[1] if found else ""
 
 
 def _remove_sets(tools: HostTools) -> None:

@@ -39,8 +39,15 @@ class Owner:
 
 @contextmanager
 def machine_lock(purpose: str) -> Iterator[None]:
-    """Hold the machine's lock. Raises SandboxError naming the process that holds it."""
-    RUN.mkdir(mode=0o755, parents=True, exist_ok=True)
+    """Hold the machine's lock. Raises SandboxError naming the process that holds it, or when we may not take it."""
+    try:
+        RUN.mkdir(mode=0o755, parents=True, exist_ok=True)
+        LOCK.touch()
+    except OSError as error:
+        raise SandboxError(
+            f"{LOCK} cannot be opened ({error.strerror}); the embedded cluster needs Linux and root",
+            "run it as root, or deploy to a cluster that you already have: make up STACK=kind",
+        ) from error
     with LOCK.open("a+") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,7 +73,7 @@ def read_owner() -> Owner | None:
         return Owner(Path(raw["state"]), dict(raw["sysctls"]))
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise SandboxError(
             f"{OWNER} is damaged ({error})", f"remove {OWNER}, then run the same command again"
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import ipaddress
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -77,7 +78,8 @@ def ensure(directory: Path) -> None:
     if directory.is_dir():
         return
     work = directory.with_name(directory.name + ".new")
-    work.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(mode=0o700, parents=True)
     authority_key = ec.generate_private_key(ec.SECP256R1())
     authority = _authority(authority_key)
     _write(work / "ca.crt", authority.public_bytes(serialization.Encoding.PEM))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 CGROUP_ROOT: Final = Path("/sys/fs/cgroup")
 NETNS: Final = Path("/run/netns")
+MOUNTS: Final = Path("/proc/self/mountinfo")
 POD_GRACE: Final = 30.0
 ORDER: Final = ("kube-router", "local-path-provisioner", "kube-proxy", "coredns")
 CONTROL: Final = ("kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd", "containerd")
@@ -55,6 +57,11 @@ def remove(state: Path | None, tools: HostTools) -> None:
 
 def _remove_fixed_paths() -> None:
     if layout.KUBELET_MARK.exists():
+        for path in layout.KUBELET_ROOT.iterdir():  # the mark last: what a killed removal leaves must be known as ours
+            if path.is_dir() and not path.is_symlink():
+                remove_tree(path)
+            elif path != layout.KUBELET_MARK:
+                path.unlink()
         for path in layout.KUBELET_PATHS:
             remove_tree(path)
     shutil.rmtree(layout.CNI_STATE / "networks" / layout.CNI_NETWORK, ignore_errors=True)
@@ -67,15 +74,16 @@ def _remove_fixed_paths() -> None:
 
 def mounts() -> list[str]:
     """Mount points, in the order in which they were mounted."""
-    lines = Path("/proc/self/mountinfo").read_text().splitlines()
-    return [line.split()[4].encode().decode("unicode_escape") for line in lines]
+    lines = MOUNTS.read_text(errors="surrogateescape").splitlines()
+    return [re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), line.split(" ")[4]) for line in lines]
 
 
 def unmount(prefixes: list[str]) -> None:
     """Unmount all below the prefixes, the last one first. Raises SandboxError when something stays mounted."""
+    real = [str(Path(p).resolve()) for p in prefixes]  # the kernel lists mount points without symbolic links
 
     def below() -> list[str]:
-        return [m for m in mounts() if any(m == p or m.startswith(p if p.endswith("-") else p + "/") for p in prefixes)]
+        return [m for m in mounts() if any(m == p or m.startswith(p if p.endswith("-") else p + "/") for p in real)]
 
     for _ in range(10):
         found = below()
@@ -96,7 +104,8 @@ def remove_tree(path: Path) -> None:
     """Delete a directory, after making sure that nothing is mounted below it: a bind mount leads into user data."""
     if not path.exists():
         return
-    inside = [m for m in mounts() if m == str(path) or m.startswith(f"{path}/")]
+    real = path.resolve()
+    inside = [m for m in mounts() if m == str(real) or m.startswith(f"{real}/")]
     if inside:
         raise SandboxError(
             f"{path} is not deleted: {inside[0]} is mounted in it", "unmount it, then run the same command again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from sandbox.cluster import facts, network, remains
@@ -35,11 +36,12 @@ def take(tools: HostTools) -> dict[str, list[str]]:
 
 
 def differences(before: dict[str, list[str]], after: dict[str, list[str]]) -> list[str]:
-    """What was added or lost between two pictures, one line each."""
+    """What was added or lost between two pictures, one line each; things of one name are counted."""
     found = []
     for kind, items in before.items():
-        found += [f"{kind}: new {item}" for item in after[kind] if item not in items]
-        found += [f"{kind}: lost {item}" for item in items if item not in after[kind]]
+        had, has = Counter(items), Counter(after[kind])
+        found += [f"{kind}: new {item}" for item in (has - had).elements()]
+        found += [f"{kind}: lost {item}" for item in (had - has).elements()]
     return found
 
 

@@ -30,8 +30,10 @@ class BuiltImage:
 
 
 def ensure(home: Home, tools: HostTools, progress: Progress) -> dict[str, BuiltImage]:
-    """Role name → image, building only what the cache lacks."""
+    """Role name → image, building only what the cache lacks. The caller holds the machine's lock."""
     home.images.mkdir(parents=True, exist_ok=True)
+    for remains in home.images.glob("*.part"):  # written by a process that was killed
+        remains.unlink()
     return {role.name: _image(home, role, progress) for role in build_roles(home, tools)}
 
 
@@ -50,17 +52,18 @@ def _image(home: Home, role: Role, progress: Progress) -> BuiltImage:
     if not (archive.exists() and record.exists()):
         with progress.step(f"image {role.name} {role.version}"):
             layers = [_layer(home, layer) for layer in role.layers]
-            temporary = archive.with_suffix(f".{os.getpid()}")
+            temporary = archive.with_suffix(".part")
             image_id = write_archive(reference, layers, role.settings, temporary)
             temporary.replace(archive)
-            record.write_text(json.dumps({"image_id": image_id}))  # last: its presence says the archive is whole
+            temporary.write_text(json.dumps({"image_id": image_id}))
+            temporary.replace(record)  # last: its presence says the archive is whole
     return BuiltImage(reference, str(json.loads(record.read_text())["image_id"]), archive)
 
 
 def _layer(home: Home, layer: Layer) -> Path:
     path = home.images / f"layer-{layer.key[:16]}.tar"
     if not path.exists():
-        temporary = path.with_suffix(f".{os.getpid()}")
+        temporary = path.with_suffix(".part")
         write_layer(layer.entries, temporary)
         temporary.replace(path)
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import platform
 import tarfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar"
 CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}  # the kernel's name → Go's, which images use
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 
 
@@ -71,7 +73,7 @@ def write_archive(reference: str, layers: Sequence[Path], settings: Settings, ta
     digests = [file_digest(layer) for layer in layers]
     config = _json(
         {
-            "architecture": "amd64",
+            "architecture": ARCHITECTURES.get(platform.machine(), platform.machine()),
             "os": "linux",
             "config": {
                 "User": settings.user,
@@ -130,5 +132,6 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
     info.uid = info.gid = info.mtime = 0
+    info.mode = 0o644  # not the umask of whoever builds
     info.uname = info.gname = ""
     return info

@@ -68,7 +68,8 @@ def _base(tools: HostTools) -> Layer:
         Entry("etc/nsswitch.conf", 0o644, content=NSSWITCH),
         Entry("etc/ssl/certs/ca-certificates.crt", 0o644, file=Path(certifi.where())),
     )
-    key = _hash("base", tools.versions()["busybox-static"], certifi.__version__, repr([e.path for e in entries]))
+    shape = repr([(e.path, e.mode, e.content, e.link) for e in entries])  # copied files count by version
+    key = _hash("base", tools.versions()["busybox-static"], certifi.__version__, shape)
     return Layer(key, entries)
 
 

@@ -84,6 +84,8 @@ def _build_all(home: Home, jobs: Sequence[tuple[Program, str]], progress: Progre
         for future in futures:
             future.cancel()
         kill_running()
+        while wait(futures, timeout=0.2).not_done:  # one that was between two calls has started the next
+            kill_running()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,56 @@
+"""From dictionaries to typed Pulumi resources: the only place that casts, and the only one that makes child options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from components.errors import DeployError
+from components.objects import RETAIN, Manifest, identity
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS: dict[tuple[str, str], Callable[..., pulumi.CustomResource]] = {
+    ("v1", "ConfigMap"): k8s.core.v1.ConfigMap,
+    ("v1", "Namespace"): k8s.core.v1.Namespace,
+    ("v1", "PersistentVolumeClaim"): k8s.core.v1.PersistentVolumeClaim,
+    ("v1", "Secret"): k8s.core.v1.Secret,
+    ("v1", "Service"): k8s.core.v1.Service,
+    ("v1", "ServiceAccount"): k8s.core.v1.ServiceAccount,
+    ("apps/v1", "StatefulSet"): k8s.apps.v1.StatefulSet,
+    ("networking.k8s.io/v1", "NetworkPolicy"): k8s.networking.v1.NetworkPolicy,
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"): k8s.rbac.v1.ClusterRole,
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"): k8s.rbac.v1.ClusterRoleBinding,
+}
+
+
+def child(parent: pulumi.Resource) -> pulumi.ResourceOptions:
+    """Options of a component's child: the parent and nothing else.
+
+    Provider and protection are inherited from it. The caller's own options go to the component alone: merged into a
+    child they would put the component's aliases or import id on every object.
+    """
+    return pulumi.ResourceOptions(parent=parent)
+
+
+def register(logical: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> pulumi.CustomResource:
+    """Register a manifest as the typed resource of its kind. An object marked as retained survives `pulumi destroy`.
+
+    Raises DeployError for a kind that has no entry in KINDS.
+    """
+    kind = (str(manifest["apiVersion"]), str(manifest["kind"]))
+    if kind not in KINDS:
+        raise DeployError(f"{identity(manifest)}: kind {kind} is not in components/kube.py KINDS; add it there.")
+    if manifest["metadata"].get("annotations", {}).get(RETAIN) == "true":
+        opts.retain_on_delete = True
+    # The generated classes take plain dictionaries in Kubernetes' own spelling, but their types know only snake case.
+    fields = cast("dict[str, Any]", {k: v for k, v in manifest.items() if k not in ("apiVersion", "kind")})
+    return KINDS[kind](logical, opts=opts, **{_snake(key): value for key, value in fields.items()})
+
+
+def _snake(key: str) -> str:
+    """Top-level field of a manifest → argument of the generated class (`roleRef` → `role_ref`)."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in key)

@@ -1,0 +1,82 @@
+"""What the Prometheus component must be told: plain, frozen, already validated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from components.images import ImagePin
+    from signals.catalogue.model import Producer
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScrapeLimits:
+    """Limits of every scrape job; a scrape that passes one is thrown away whole and alerted.
+
+    samples: per scrape, after relabelling. labels: per sample. label_name_length, label_value_length: bytes.
+    body_size: uncompressed, with a unit of Prometheus (`64MB`). targets: per job.
+    """
+
+    samples: int
+    labels: int
+    label_name_length: int
+    label_value_length: int
+    body_size: str
+    targets: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """Kubernetes quantities. cpu_limit None means none: throttling a scrape loop makes gaps when the node is busy."""
+
+    cpu_request: str
+    memory_request: str
+    memory_limit: str
+    cpu_limit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BasicAuth:
+    """An existing Secret in the stack's namespace and the keys in it that hold user name and password."""
+
+    secret: str
+    username_key: str
+    password_key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteWrite:
+    """A store that receives every sample as well. name: unique, a DNS label."""
+
+    name: str
+    url: str
+    basic_auth: BasicAuth | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrometheusArgs:
+    """Everything that decides what Prometheus runs.
+
+    cluster, environment: values of those labels on every series. retention, scrape_interval, scrape_timeout:
+    Prometheus durations. retention_size: size with a unit, powers of two. volume: Kubernetes quantity.
+    storage_class: None means the cluster's default. verify_kubelets: check their serving certificates against the
+    cluster's authority. producers: the pages of the catalogue, one scrape job each.
+    """
+
+    namespace: str
+    cluster: str
+    environment: str
+    image: ImagePin
+    retention: str
+    retention_size: str
+    volume: str
+    storage_class: str | None
+    scrape_interval: str
+    scrape_timeout: str
+    limits: ScrapeLimits
+    resources: Resources
+    verify_kubelets: bool
+    network_policies: bool
+    producers: tuple[Producer, ...]
+    remote_write: tuple[RemoteWrite, ...] = ()

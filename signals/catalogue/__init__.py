@@ -1,0 +1,25 @@
+"""The catalogue: one page per producer, in the order in which their scrape jobs are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from signals.catalogue import apiserver, cadvisor, kubelet, prometheus
+
+if TYPE_CHECKING:
+    from signals.catalogue.model import Producer
+
+PRODUCERS: tuple[Producer, ...] = (
+    prometheus.PRODUCER,
+    apiserver.PRODUCER,
+    kubelet.PRODUCER,
+    cadvisor.PRODUCER,
+)
+
+
+def producer(job: str) -> Producer:
+    """The page of one scrape job. Raises KeyError naming the known jobs."""
+    for page in PRODUCERS:
+        if page.job == job:
+            return page
+    raise KeyError(f"no producer `{job}`; known are {', '.join(page.job for page in PRODUCERS)}")

@@ -1,0 +1,59 @@
+"""Every deadline and threshold of the smoke suite. Seconds unless the name says otherwise."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# One request. Ten seconds is generous for a healthy server and short against every deadline below.
+CONNECT: Final = 3.0
+REQUEST: Final = 10.0
+COMMAND: Final = 20.0
+# `kubectl port-forward` needs one round trip to the API server and one to the kubelet.
+FORWARD_READY: Final = 15.0
+FORWARD_POLL: Final = 0.05
+PROCESS_EXIT: Final = 3.0
+
+POLL_EVERY: Final = 1.0
+# Long enough for an API server that has just been started, short enough to say "wrong address" soon.
+IDENTITY: Final = 20.0
+# The stack was awaited by `pulumi up`: what is not settled after this is not going to be.
+SETTLE: Final = 90.0
+QUICK: Final = 20.0
+# Deadlines count from the start of the run; a check whose share is used up still gets a few attempts.
+LEAST_WAIT: Final = 15.0
+# A ConfigMap reaches the volume after the kubelet's sync period (60 s) plus its cache's lifetime (60 s);
+# then the reload and one evaluation.
+CONFIG_PROPAGATION: Final = 150.0
+# Discovery (60 s at most) and one scrape.
+TARGETS: Final = 120.0
+# Two rule intervals of one minute, the usual one.
+RULES: Final = 150.0
+POD_REPLACED: Final = 180.0
+
+# A scrape and half of another: one late scrape is not yet a hole, two are. The minimum covers very short intervals.
+FRESH_INTERVALS: Final = 2.0
+FRESH_MINIMUM: Final = 5.0
+RULE_FRESH_INTERVALS: Final = 2.5
+LABELS_SINCE: Final = 300.0
+# Window over which counters of failures must not have moved.
+FLAT_WINDOW: Final = "2m"
+# Window whose samples must be there again after the kill, and the fewest of them that make it a proof.
+SURVIVAL_WINDOW: Final = "3m"
+SURVIVAL_SAMPLES: Final = 2
+
+# The kubelet renews its lease every 10 s and the controller gives up after 40 s.
+LEASE_AGE: Final = 40.0
+CLOCK_SKEW: Final = 5.0
+DISK_FREE_RATIO: Final = 0.05
+DISK_FREE_BYTES: Final = 2 * 1024**3
+INODES_FREE_RATIO: Final = 0.05
+# Prometheus compacts into a new block before it deletes the old ones, so it needs head room at the end.
+VOLUME_FREE_BYTES: Final = 256 * 1024**2
+KERNEL_MINIMUM: Final = (5, 10)
+
+EVIDENCE_CHARS: Final = 4000
+PROBLEMS_SHOWN: Final = 12
+DIAGNOSTIC_CHARS: Final = 12000
+PODS_SHOWN: Final = 8
+LOG_LINES: Final = 40
+EVENTS_SHOWN: Final = 30

@@ -1,0 +1,155 @@
+"""The command `python -m smoke`. Its exit code is the verdict."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, Namespace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from os import environ
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from smoke import collect, report, terminal, verdict, versions
+from smoke.model import Impact, Run, Status
+from smoke.plugin import Accounting
+from smoke.redact import bounded
+from smoke.registry import IDENTITY, REGISTRY
+from smoke.runner import SUITE, run_suite
+from smoke.stack import Stack
+from stacks.contract import Contract
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GREEN, RED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+
+
+class UsageError(Exception):
+    """The command or its contract cannot be used as given."""
+
+
+def main(argv: Sequence[str] | None = None, suite: Path = SUITE) -> int:
+    """Run smoke and return the exit code.
+
+    0 is green, 1 red, 2 a command or contract that cannot be used, 130 an interrupted run.
+    """
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.list:
+        terminal.listing(list(REGISTRY.values()))
+        return GREEN
+    if not options.contract or not options.out:
+        parser.error("--contract and --out are needed")
+    begun = time.monotonic()
+    run = Run(started=datetime.now(UTC).isoformat(timespec="seconds"), impact=options.impact)
+    try:
+        report.remove_old(options.out)
+        code = _run(options, suite, run)
+    except OSError as error:
+        terminal.complain(f"the report cannot be written to {options.out}: {error}")
+        return UNUSABLE
+    run.seconds = time.monotonic() - begun
+    return _finish(run, options.out, code)
+
+
+def _run(options: Namespace, suite: Path, run: Run) -> int:
+    """Fill `run`. Whatever happens in here, the caller gets a run to report."""
+    try:
+        _judge(options, suite, run)
+    except UsageError as error:
+        terminal.complain(str(error))
+        run.faults.append(str(error))
+        return UNUSABLE
+    except KeyboardInterrupt:
+        run.interrupted = True
+    except Exception as error:  # the boundary: a crash of smoke is a red report, not a missing one
+        run.faults.append(f"smoke itself failed: {type(error).__name__}: {bounded(str(error))}")
+    if run.interrupted:
+        return INTERRUPTED
+    return GREEN if run.green else RED
+
+
+def _judge(options: Namespace, suite: Path, run: Run) -> None:
+    contract = _contract(options.contract)
+    run.stack, run.cluster_uid = contract.stack, contract.cluster.uid
+    impact = Impact(options.impact)
+    run.selected = tuple(_selection(options.only, impact))
+    stack = Stack(contract, options.kubeconfig or _default_kubeconfig())
+    accounting = Accounting(stack, REGISTRY, impact, run.selected, terminal.ended)
+    try:
+        exit_code = run_suite(suite, accounting)
+        run.interrupted = accounting.interrupted
+        run.outcomes = verdict.outcomes(accounting, contract, run.selected)
+        run.faults += verdict.faults(accounting, contract, run.outcomes, exit_code)
+        _add_context(run, stack, accounting)
+    finally:
+        stack.close()
+
+
+def _add_context(run: Run, stack: Stack, accounting: Accounting) -> None:
+    """Versions and, after a failure, what the cluster says. Never from a cluster that is not proven to be ours."""
+    run.versions = {"plumbline": versions.own()}
+    identity = accounting.results.get(IDENTITY)
+    if identity is None or identity[0] is not Status.PASS or run.interrupted:
+        return
+    run.versions |= versions.of_cluster(stack.kube)
+    if "metrics" in stack.contract.capabilities:
+        run.versions |= versions.of_prometheus(stack.prometheus)
+    if any(outcome.status is Status.FAIL for outcome in run.outcomes):
+        run.diagnostics = collect.diagnostics(stack.kube, stack.contract.namespace)
+
+
+def _finish(run: Run, out: Path, code: int) -> int:
+    try:
+        report.write(run, out)
+    except OSError as error:
+        terminal.complain(f"the report cannot be written to {out}: {error}")
+        return code or RED
+    if code != UNUSABLE:
+        terminal.summary(run, out / "report.html")
+    return code
+
+
+def _contract(path: Path) -> Contract:
+    try:
+        return Contract.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the contract {path} cannot be read ({error}); `make up` writes it") from error
+    except ValidationError as error:
+        raise UsageError(f"{path} is not a contract of this version: {error}") from error
+
+
+def _selection(only: Sequence[str], impact: Impact) -> list[str]:
+    for check_id in only:
+        if check_id not in REGISTRY:
+            near = get_close_matches(check_id, REGISTRY, 1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(f"there is no check {check_id}; {hint}`python -m smoke --list` shows them all")
+        if REGISTRY[check_id].impact.exceeds(impact):
+            raise UsageError(f"{check_id} needs --impact {REGISTRY[check_id].impact}; this run allows {impact}")
+    return list(dict.fromkeys(only))
+
+
+def _default_kubeconfig() -> Path:
+    """The user's kubeconfig. Which cluster of it is meant is never left to its current context."""
+    named = [part for part in environ.get("KUBECONFIG", "").split(":") if part]
+    if len(named) > 1:
+        raise UsageError("KUBECONFIG names several files; choose one with --kubeconfig")
+    return Path(named[0]) if named else Path.home() / ".kube" / "config"
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("smoke", description="Prove a running stack against its outputs contract.")
+    parser.add_argument(
+        "--contract", type=Path, help="outputs contract of the stack, for example .out/local/contract.json"
+    )
+    parser.add_argument("--out", type=Path, help="directory of report.json, report.xml and report.html")
+    parser.add_argument("--kubeconfig", type=Path, help="default: KUBECONFIG, then ~/.kube/config")
+    impacts = [Impact.READ.value, Impact.SENTINEL.value, Impact.DISRUPTIVE.value]
+    parser.add_argument("--impact", choices=impacts, default=Impact.SENTINEL.value, help="heaviest impact allowed")
+    parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="run these checks and cluster.identity")
+    parser.add_argument("--list", action="store_true", help="list all checks and end")
+    return parser

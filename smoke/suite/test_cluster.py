@@ -1,0 +1,137 @@
+"""Cluster, pods, workloads, claims and nodes, by the Kubernetes API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from smoke import limits, poll
+from smoke.access.kube import APPS
+from smoke.check import check
+from smoke.judge import claims, identity, nodes, pods, workloads
+
+if TYPE_CHECKING:
+    from smoke.access.kube import Kube
+    from smoke.model import Problem
+    from smoke.stack import Stack
+    from stacks.contract import Claim, Workload
+
+Json = dict[str, Any]
+
+
+@check("cluster.identity")
+def test_identity(stack: Stack) -> str:
+    cluster = stack.contract.cluster
+
+    def probe() -> list[Problem]:
+        kube_system = stack.kube.get("/api/v1/namespaces/kube-system")
+        return identity.same_cluster(kube_system, cluster.uid, cluster.context)
+
+    stack.settle(probe, limits.IDENTITY)
+    return f"context {cluster.context} leads to cluster {cluster.uid}"
+
+
+@check("pods.running")
+def test_pods_running(stack: Stack) -> str:
+    namespace = stack.contract.namespace
+    stack.settle(lambda: pods.running(stack.kube.pods(namespace), namespace), limits.SETTLE)
+    return f"Running and Ready in {namespace}: {_names(stack)}"
+
+
+@check("pods.not_restarted")
+def test_pods_not_restarted(stack: Stack) -> str:
+    namespace = stack.contract.namespace
+    stack.settle(lambda: pods.not_restarted(stack.kube.pods(namespace), namespace), limits.QUICK)
+    return f"0 restarts in {_names(stack)}"
+
+
+@check("workloads.rolled_out")
+def test_workloads_rolled_out(stack: Stack) -> str:
+    promised = _workloads(stack)
+
+    def probe() -> list[Problem]:
+        seen = stack.kube.pods(stack.contract.namespace)
+        return [problem for workload in promised for problem in _rolled_out(stack, workload, seen)]
+
+    stack.settle(probe, limits.SETTLE)
+    return f"rolled out: {', '.join(f'{w.kind} {w.name} with {w.replicas}' for w in promised)}"
+
+
+@check("workloads.image")
+def test_workloads_image(stack: Stack) -> str:
+    promised = _workloads(stack)
+    namespace = stack.contract.namespace
+
+    def probe() -> list[Problem]:
+        seen = stack.kube.pods(namespace)
+        live = [(w, stack.kube.workload(namespace, w.kind, w.name)) for w in promised]
+        return [problem for workload, found in live for problem in workloads.images(workload, found, seen)]
+
+    stack.settle(probe, limits.SETTLE)
+    return "\n".join(f"{w.name} {i.container}: {i.reference}" for w in promised for i in w.images)
+
+
+@check("claims.bound")
+def test_claims_bound(stack: Stack) -> str:
+    promised = [claim for component in stack.contract.components.values() for claim in component.claims]
+    stack.settle(lambda: [problem for claim in promised for problem in _bound(stack, claim)], limits.SETTLE)
+    return (
+        "\n".join(f"{claim.name}: bound, at least {claim.size}" for claim in promised) or "the contract has no claims"
+    )
+
+
+@check("node.conditions")
+def test_node_conditions(stack: Stack) -> str:
+    seen: set[str] = set()
+
+    def probe() -> list[Problem]:
+        found = stack.kube.items("/api/v1/nodes")
+        seen.update(nodes.names(found))
+        return nodes.conditions(found)
+
+    stack.settle(probe, limits.QUICK)
+    return f"Ready: {', '.join(sorted(seen))}"
+
+
+def _names(stack: Stack) -> str:
+    seen = poll.fetch(lambda: stack.kube.pods(stack.contract.namespace))
+    return ", ".join(pod["metadata"]["name"] for pod in seen)
+
+
+def _workloads(stack: Stack) -> list[Workload]:
+    return [workload for component in stack.contract.components.values() for workload in component.workloads]
+
+
+def _rolled_out(stack: Stack, workload: Workload, seen: list[Json]) -> list[Problem]:
+    live = stack.kube.workload(stack.contract.namespace, workload.kind, workload.name)
+    newest = _newest_revision(stack.kube, stack.contract.namespace, live) if live else None
+    return workloads.rolled_out(workload, live, seen, newest)
+
+
+def _newest_revision(kube: Kube, namespace: str, live: Json) -> str | None:
+    """Value of the revision label on pods of the newest revision."""
+    if live["kind"] == "StatefulSet":
+        update: str | None = live["status"].get("updateRevision")
+        return update
+    plural = "replicasets" if live["kind"] == "Deployment" else "controllerrevisions"
+    owned = [
+        member
+        for member in kube.items(f"{APPS}/namespaces/{namespace}/{plural}")
+        if any(owner["uid"] == live["metadata"]["uid"] for owner in member["metadata"].get("ownerReferences") or [])
+    ]
+    newest = max(owned, key=_revision, default=None)
+    if newest is None:
+        return None
+    value: str | None = newest["metadata"]["labels"].get(workloads.HASH_LABEL[live["kind"]])
+    return value
+
+
+def _revision(member: Json) -> int:
+    annotated = (member["metadata"].get("annotations") or {}).get("deployment.kubernetes.io/revision", 0)
+    return int(member.get("revision") or annotated)
+
+
+def _bound(stack: Stack, claim: Claim) -> list[Problem]:
+    live = stack.kube.find(f"/api/v1/namespaces/{stack.contract.namespace}/persistentvolumeclaims/{claim.name}")
+    name = live["spec"].get("volumeName") if live else None
+    volume = stack.kube.find(f"/api/v1/persistentvolumes/{name}") if name else None
+    return claims.bound(claim, live, volume)

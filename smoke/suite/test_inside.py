@@ -1,0 +1,77 @@
+"""The Prometheus pod from within, through testinfra's kubectl backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from smoke import limits
+from smoke.access import hosts
+from smoke.access.inside import look
+from smoke.check import check
+from smoke.judge import inside
+from smoke.judge.pods import is_live
+from smoke.judge.workloads import pods_of
+from smoke.model import CheckFailedError, Problem
+
+if TYPE_CHECKING:
+    from smoke.facts import Inside
+    from smoke.stack import Stack
+
+Json = dict[str, Any]
+
+
+@check("pod.security")
+def test_security(stack: Stack) -> str:
+    seen: dict[str, Inside] = {}
+
+    def probe() -> list[Problem]:
+        seen.update(_look(stack, []))
+        return [problem for name, facts in seen.items() for problem in inside.security(facts, name)]
+
+    stack.settle(probe, limits.QUICK)
+    return "\n".join(f"{name}: user ids {facts.status['Uid']}, root read-only" for name, facts in seen.items())
+
+
+@check("pod.volume")
+def test_volume(stack: Stack) -> str:
+    points = [claim.mounted_at for claim in stack.component("prometheus").claims]
+    if not points:
+        return "the contract gives Prometheus no claim"
+    seen: dict[str, Inside] = {}
+
+    def probe() -> list[Problem]:
+        seen.update(_look(stack, points))
+        return [
+            problem for name, facts in seen.items() for point in points for problem in inside.volume(facts, point, name)
+        ]
+
+    stack.settle(probe, limits.QUICK)
+    return "\n".join(
+        f"{name} {point}: {free / inside.MIB:.0f} MiB free"
+        for name, facts in seen.items()
+        for point, free in facts.space.items()
+    )
+
+
+def _look(stack: Stack, points: list[str]) -> dict[str, Inside]:
+    """Facts about the first contracted container of each live Prometheus pod."""
+    found = {}
+    for pod, container in _containers(stack):
+        host = hosts.container(
+            stack.kubeconfig, stack.contract.cluster.context, stack.contract.namespace, pod, container
+        )
+        found[f"pod {pod} container {container}"] = look(host, points)
+    if not found:
+        raise CheckFailedError([Problem("prometheus", "no pod to look into", "at least one")])
+    return found
+
+
+def _containers(stack: Stack) -> list[tuple[str, str]]:
+    namespace = stack.contract.namespace
+    pods = [pod for pod in stack.kube.pods(namespace) if is_live(pod)]
+    found = []
+    for workload in stack.component("prometheus").workloads:
+        live = stack.kube.workload(namespace, workload.kind, workload.name)
+        mine: list[Json] = pods_of(live, pods) if live else []
+        found += [(pod["metadata"]["name"], workload.images[0].container) for pod in mine]
+    return found

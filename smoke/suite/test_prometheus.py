@@ -1,0 +1,91 @@
+"""Prometheus: configuration, rules and storage, by its own API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from smoke import limits, poll
+from smoke.access.errors import AccessError
+from smoke.check import check
+from smoke.judge import prometheus, rules, storage
+from smoke.judge.units import timestamp
+
+if TYPE_CHECKING:
+    from smoke.model import Problem
+    from smoke.stack import Stack
+
+
+@check("prometheus.reload")
+def test_reload(stack: Stack) -> str:
+    def probe() -> list[Problem]:
+        stack.prometheus.ready()
+        own = stack.prometheus.own_metrics()
+        return prometheus.reload_succeeded(own, stack.prometheus.query(prometheus.RELOAD))
+
+    stack.settle(probe, limits.CONFIG_PROPAGATION)
+    return f"{prometheus.RELOAD} is 1 on /metrics and by query"
+
+
+@check("prometheus.revision")
+def test_revision(stack: Stack) -> str:
+    expected = stack.component("prometheus").revision
+    if expected is None:
+        raise AccessError("contract", "gives no revision of the configuration of prometheus")
+
+    def probe() -> list[Problem]:
+        series = stack.prometheus.query(prometheus.REVISION)
+        return prometheus.revision(series, stack.contract.cluster.name, expected)
+
+    stack.settle(probe, limits.CONFIG_PROPAGATION)
+    return f"{prometheus.REVISION} shows {expected}"
+
+
+@check("prometheus.sentinel_rule")
+def test_sentinel_rule(stack: Stack) -> str:
+    def probe() -> list[Problem]:
+        started = timestamp(stack.prometheus.runtime()["startTime"])
+        return rules.sentinel(stack.prometheus.rule_groups(), prometheus.REVISION, started)
+
+    stack.settle(probe, limits.CONFIG_PROPAGATION)
+    return f"rule {prometheus.REVISION} is loaded, healthy and evaluated"
+
+
+@check("prometheus.flags")
+def test_flags(stack: Stack) -> str:
+    expected = stack.component("prometheus").flags
+    stack.settle(lambda: prometheus.flags(stack.prometheus.flags(), expected), limits.QUICK)
+    return "\n".join(f"{name}={value}" for name, value in expected.items()) or "the contract names no flags"
+
+
+@check("prometheus.storage_fresh")
+def test_storage_fresh(stack: Stack) -> str:
+    before = poll.fetch(stack.prometheus.own_metrics)
+    oldest: list[float] = []
+
+    def probe() -> list[Problem]:
+        own = stack.prometheus.own_metrics()
+        intervals = storage.scrape_intervals(stack.prometheus.targets())
+        ages = stack.prometheus.query("time() - timestamp(up)")
+        oldest.append(max((float(series["value"][1]) for series in ages), default=0.0))
+        return [
+            *storage.log_is_sound(own),
+            *storage.up_is_fresh(ages, intervals),
+            *storage.advancing(before, own),
+        ]
+
+    stack.settle(probe, limits.SETTLE)
+    return f"newest sample of every target at most {oldest[-1]:.0f} s old; log never corrupt; samples being appended"
+
+
+@check("prometheus.rules_healthy")
+def test_rules_healthy(stack: Stack) -> str:
+    failures = f"increase(prometheus_rule_evaluation_failures_total[{limits.FLAT_WINDOW}])"
+
+    def probe() -> list[Problem]:
+        groups = stack.prometheus.rule_groups()
+        now = stack.prometheus.scalar("time()")
+        return [*rules.healthy(groups, now), *rules.failures_flat(stack.prometheus.query(failures))]
+
+    stack.settle(probe, limits.RULES)
+    groups = poll.fetch(stack.prometheus.rule_groups)
+    return f"{sum(len(group['rules']) for group in groups)} healthy rules in {len(groups)} groups"

@@ -1,0 +1,42 @@
+"""Compares wanted claims with live ones: what Kubernetes would refuse, or answer by deleting data, is refused first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.errors import DeployError
+from stacks.fields import quantity_bytes
+
+if TYPE_CHECKING:
+    from stacks.cluster import LiveClaim, Reader
+
+_FIX = "set the size back, or make a new claim and move the data (docs/operate.md)"
+
+
+def check_claim(reader: Reader, namespace: str, name: str, size: str, storage_class: str | None) -> None:
+    """size: wanted Kubernetes quantity. storage_class: wanted class, None for the default. Raises DeployError."""
+    live = reader.claim(namespace, name)
+    if live is None:
+        return
+    place = f"claim {namespace}/{name}"
+    _check_class(place, live, storage_class)
+    wanted, current = quantity_bytes(size), quantity_bytes(live.size)
+    if wanted < current:
+        raise DeployError(
+            f"{place} is {live.size} and the settings want {size}: a claim cannot shrink; accepted: at least "
+            f"{live.size}; fix: {_FIX}."
+        )
+    if wanted > current and live.expandable is False:
+        raise DeployError(
+            f"{place} is {live.size} and the settings want {size}, but its StorageClass `{live.storage_class}` does "
+            f"not allow growth; accepted: {live.size}; fix: {_FIX}, or allow it with `allowVolumeExpansion: true`."
+        )
+
+
+def _check_class(place: str, live: LiveClaim, storage_class: str | None) -> None:
+    """The class of a claim is immutable: changing it would replace the claim, and with it the data."""
+    if storage_class is not None and live.storage_class not in (None, storage_class):
+        raise DeployError(
+            f"{place} is of StorageClass `{live.storage_class}` and plumbline:storage.class_name wants "
+            f"`{storage_class}`: a claim's class cannot change; accepted: `{live.storage_class}`; fix: set it back."
+        )

@@ -1,0 +1,155 @@
+"""The cluster that a stack names: how it is reached, and the few things that are read from it before any change."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import yaml
+from kubernetes import client
+from kubernetes import config as kube_config
+from urllib3.exceptions import HTTPError
+
+from components.errors import DeployError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from stacks.settings import Settings
+
+_load: Callable[..., None] = kube_config.load_kube_config
+_TIMEOUT_SECONDS = (5.0, 15.0)
+_NOT_FOUND, _UNAUTHORIZED, _FORBIDDEN = 404, 401, 403
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """An existing kubeconfig file and a context that is in it."""
+
+    kubeconfig: Path
+    context: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveClaim:
+    """A claim as it is now. size: Kubernetes quantity that it asks for. expandable: None if it could not be read."""
+
+    size: str
+    storage_class: str | None
+    expandable: bool | None
+
+
+class Reader(Protocol):
+    """What is read from a cluster. Both raise DeployError if it does not answer or refuses."""
+
+    def namespace_uid(self, name: str) -> str:
+        """The uid of a namespace."""
+
+    def claim(self, namespace: str, name: str) -> LiveClaim | None:
+        """A claim, None if there is none."""
+
+
+def access(settings: Settings) -> Access:
+    """Where the stack's kubeconfig and context are. Raises DeployError with the contexts that the file has."""
+    path = _kubeconfig(settings)
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        contexts = [str(entry["name"]) for entry in document["contexts"]]
+    except OSError as error:
+        raise DeployError(
+            f"kubeconfig {path} cannot be read ({error.strerror}); accepted: an existing file; fix: pulumi config set "
+            "--path 'plumbline:cluster.kubeconfig' <path>, or set KUBECONFIG."
+        ) from error
+    except (yaml.YAMLError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise DeployError(f"{path} is not a kubeconfig: it has no list `contexts`; fix: name another file.") from error
+    wanted = settings.cluster.context or ""
+    if wanted not in contexts:
+        raise DeployError(
+            f"kubeconfig {path} has no context `{wanted}` (plumbline:cluster.context of stack {settings.stack}); "
+            f"it has: {', '.join(contexts) or 'none'}; fix: name one of these, or the right file in "
+            "plumbline:cluster.kubeconfig."
+        )
+    return Access(kubeconfig=path, context=wanted)
+
+
+def _kubeconfig(settings: Settings) -> Path:
+    text = settings.cluster.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    if os.pathsep in text:
+        raise DeployError(
+            f"KUBECONFIG names several files ({text}); one is needed, so that preview and deployment read the same; "
+            "fix: pulumi config set --path 'plumbline:cluster.kubeconfig' <path>."
+        )
+    return Path(text).expanduser().absolute()
+
+
+class KubeReader:
+    """Reads from a live cluster: explicit file and context, short timeouts, no retries that hide a dead server."""
+
+    def __init__(self, where: Access) -> None:
+        self._where = where
+        configuration = client.Configuration()
+        try:
+            _load(str(where.kubeconfig), where.context, client_configuration=configuration)
+        except kube_config.ConfigException as error:
+            raise DeployError(f"context `{where.context}` of {where.kubeconfig} cannot be used: {error}.") from error
+        configuration.retries = False
+        api = client.ApiClient(configuration)
+        self._server = configuration.host
+        self._core = client.CoreV1Api(api)
+        self._storage = client.StorageV1Api(api)
+
+    def namespace_uid(self, name: str) -> str:
+        """The uid of a namespace."""
+        found = self._read(self._core.read_namespace, name)
+        if found is None:
+            raise DeployError(f"the cluster behind context `{self._where.context}` has no namespace {name}.")
+        return str(found.metadata.uid)
+
+    def claim(self, namespace: str, name: str) -> LiveClaim | None:
+        """A claim, with whether its class allows growth; None if there is no such claim."""
+        found = self._read(self._core.read_namespaced_persistent_volume_claim, name, namespace)
+        if found is None:
+            return None
+        class_name = found.spec.storage_class_name
+        size = str((found.spec.resources.requests or {}).get("storage", "0"))
+        return LiveClaim(size=size, storage_class=class_name, expandable=self._expandable(class_name))
+
+    def _expandable(self, class_name: str | None) -> bool | None:
+        """Reading a class is a cluster-wide right that a deployer may lack; then the API server is left to judge."""
+        try:
+            found = self._read(self._storage.read_storage_class, class_name) if class_name else None
+        except DeployError:
+            return None
+        return bool(found.allow_volume_expansion) if found is not None else None
+
+    def _read(self, call: Callable[..., Any], *arguments: str) -> Any:  # noqa: ANN401  # the client is untyped
+        try:
+            return call(*arguments, _request_timeout=_TIMEOUT_SECONDS)
+        except client.ApiException as error:
+            if error.status == _NOT_FOUND:
+                return None
+            raise DeployError(f"{self._place()} refuses: {_refusal(error.status)}.") from error
+        except (HTTPError, OSError) as error:
+            raise DeployError(
+                f"{self._place()} cannot be reached: {_reason(error)}; is the cluster running, and the right one? "
+                "Stack local: `make up` starts it."
+            ) from error
+
+    def _place(self) -> str:
+        return f"API server {self._server} (context `{self._where.context}` of {self._where.kubeconfig})"
+
+
+def _refusal(status: int | None) -> str:
+    if status == _UNAUTHORIZED:
+        return "its credentials are not valid (401); log in again or renew the kubeconfig"
+    if status == _FORBIDDEN:
+        return "this account may not read it (403); the stack needs an account that may deploy to the cluster"
+    return f"HTTP status {status}"
+
+
+def _reason(error: Exception) -> str:
+    """The innermost cause: urllib3 wraps a refused connection in several layers of its own."""
+    reason = getattr(error, "reason", None) or error
+    return str(reason).rsplit(": ", maxsplit=1)[-1] if isinstance(reason, HTTPError) else str(reason)

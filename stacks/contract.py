@@ -1,0 +1,113 @@
+"""Outputs contract v1: what a deployed stack promises, read by smoke, recovery and people.
+
+Imports nothing of Pulumi, so that a checker can read it anywhere. The same document is written to
+`.out/<stack>/contract.json` and to ConfigMap `plumbline-contract`. It names secrets and never holds their values.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+CONTRACT_CONFIGMAP = "plumbline-contract"
+CONTRACT_KEY = "contract.json"
+
+
+class Part(BaseModel):
+    """Base of every part of the contract: immutable, and unknown keys are an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Cluster(Part):
+    """Which cluster this is. `uid` is the uid of namespace kube-system; checked before every action."""
+
+    uid: str
+    context: str
+    name: str = Field(description="value of the label `cluster` on every series")
+    environment: str = Field(description="value of the label `environment` on every series")
+
+
+class Endpoint(Part):
+    """A service of the stack: reached by `url` if set, else by port-forward through the API server."""
+
+    service: str
+    port: int
+    scheme: Literal["http", "https"] = "http"
+    url: str | None = None
+
+
+class SecretRef(Part):
+    """Where a secret lies; never its value."""
+
+    namespace: str
+    name: str
+    key: str
+
+
+class Image(Part):
+    """The image that a container must run. `image_id` is the config digest of a locally built image."""
+
+    container: str
+    reference: str
+    image_id: str | None = None
+
+
+class Workload(Part):
+    """A workload and the number of pods it must have ready."""
+
+    kind: Literal["StatefulSet", "Deployment", "DaemonSet"]
+    name: str
+    replicas: int = Field(ge=1)
+    images: tuple[Image, ...]
+
+
+class Claim(Part):
+    """A persistent volume claim that must be bound. `size` is a Kubernetes quantity, for example `10Gi`."""
+
+    name: str
+    size: str
+    mounted_at: str
+
+
+class Component(Part):
+    """One deployed system.
+
+    `revision` identifies the rendered configuration; where set, the running program must show it.
+    `flags` are command-line flags which the program's own API must report with these values.
+    `tier` is what a claim about this component is worth: `live` for the real program, `simulated` for a stand-in.
+    """
+
+    tier: Literal["simulated", "live", "gpu"]
+    workloads: tuple[Workload, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    endpoints: dict[str, Endpoint] = {}
+    secrets: dict[str, SecretRef] = {}
+    revision: str | None = None
+    flags: dict[str, str] = {}
+
+
+class ScrapeJob(Part):
+    """A scrape job that must exist with at least this many healthy targets."""
+
+    job: str
+    min_targets: int = Field(ge=1)
+
+
+class Contract(Part):
+    """The whole contract of one stack.
+
+    `capabilities` say what may be checked: `metrics` (a Prometheus of ours), `node-access` (the machine that runs
+    smoke is the node), `disruptive` (pods may be killed by `make prove`).
+    `expected_checks` are the ids of the checks that must run; one that does not run is red.
+    """
+
+    version: Literal[1] = 1
+    stack: str
+    cluster: Cluster
+    namespace: str
+    capabilities: tuple[Literal["metrics", "node-access", "disruptive"], ...]
+    components: dict[str, Component]
+    scrape: tuple[ScrapeJob, ...]
+    expected_checks: tuple[str, ...]

@@ -1,0 +1,52 @@
+"""Golden manifests: everything that each stack would create, as YAML, in git.
+
+A change of code shows here as a change of objects, which is what reviewers and clusters care about. After a wanted
+change: `python -m tests.offline.components.golden --write`, then read the diff.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+from components.objects import identity
+from signals.yamltext import dump
+from stacks.bundle import plan
+from tests.offline.stacks.examples import STACKS, settings, write_images
+
+GOLDEN = Path(__file__).with_name("golden")
+
+
+def rendered(stack: str) -> str:
+    """All manifests of a stack as one YAML stream, sorted by kind, namespace and name."""
+    with tempfile.TemporaryDirectory() as name:
+        decided = plan(settings(stack, write_images(Path(name) / "images.json")))
+    return "".join(f"---\n{dump(manifest)}" for manifest in sorted(decided.manifests(), key=identity))
+
+
+def path(stack: str) -> Path:
+    """Where the golden file of a stack lies."""
+    return GOLDEN / f"{stack}.yaml"
+
+
+def manifests(stack: str) -> list[dict[str, object]]:
+    """The objects of a golden file."""
+    return list(yaml.safe_load_all(path(stack).read_text(encoding="utf-8")))
+
+
+def main(arguments: list[str]) -> int:
+    """`--write` regenerates all files; anything else explains how."""
+    if arguments != ["--write"]:
+        print(f"usage: python -m tests.offline.components.golden --write   (writes {GOLDEN}/*.yaml)")
+        return 2
+    GOLDEN.mkdir(exist_ok=True)
+    for stack in STACKS:
+        path(stack).write_text(rendered(stack), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

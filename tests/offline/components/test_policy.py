@@ -1,0 +1,186 @@
+"""Each rule lets a good manifest pass and sees its own fault."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from components import policy
+from components.errors import DeployError
+from components.objects import RETAIN, Manifest, config_map, namespace
+from components.policy import RULES, enforce, violations
+from components.storage import claim
+
+LABELS = {
+    "app.kubernetes.io/name": "x",
+    "app.kubernetes.io/instance": "plumbline",
+    "app.kubernetes.io/component": "metrics",
+    "app.kubernetes.io/part-of": "plumbline",
+    "app.kubernetes.io/managed-by": "pulumi",
+}
+
+
+def workload() -> Manifest:
+    container = {
+        "name": "x",
+        "image": "registry.example.com/x:1",
+        "args": ["--config.file=/etc/x", "--token-file=/run/token"],
+        "env": [{"name": "LEVEL", "value": "info"}, {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {}}}],
+        "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
+        "readinessProbe": {"httpGet": {"path": "/", "port": 1}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/x"}],
+    }
+    pod = {
+        "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+        "volumes": [{"name": "config", "configMap": {"name": "x"}}],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "x", "namespace": "plumbline", "labels": LABELS},
+        "spec": {"template": {"metadata": {"labels": LABELS}, "spec": pod}},
+    }
+
+
+def service(kind: str) -> Manifest:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "labels": LABELS}, "spec": {"type": kind}}
+
+
+def config(text: str) -> Manifest:
+    return config_map("x", "plumbline", LABELS, {"file": text}, {})
+
+
+def broken(path: str, value: Any) -> Manifest:  # noqa: ANN401  # any YAML value
+    """The good workload with one value changed. path: `pod.…`, `container.…` or from the top; None removes."""
+    found = workload()
+    pod = found["spec"]["template"]["spec"]
+    first, _, rest = path.partition(".")
+    place = {"pod": pod, "container": pod["containers"][0]}.get(first, found)
+    keys = (rest if first in ("pod", "container") else path).split(".")
+    for key in keys[:-1]:
+        place = place[key]
+    if value is None:
+        del place[keys[-1]]
+    else:
+        place[keys[-1]] = value
+    return found
+
+
+GOOD = (workload(), service("ClusterIP"), config("password_file: /run/secret"), namespace("plumbline"))
+GOOD_CLAIM = claim("data", "plumbline", LABELS, "1Gi", None)
+
+BAD: tuple[tuple[str, Manifest, str], ...] = (
+    (
+        "image_is_pinned",
+        broken("container.image", "registry.example.com/x:latest"),
+        "runs `registry.example.com/x:latest`",
+    ),
+    ("image_is_pinned", broken("container.image", "registry.example.com:5000/x"), "runs `registry.example.com:5000/x`"),
+    ("runs_as_non_root", broken("pod.securityContext.runAsNonRoot", None), "may run as root"),
+    ("runs_as_non_root", broken("pod.securityContext.runAsUser", 0), "may run as root"),
+    ("root_is_read_only", broken("container.securityContext.readOnlyRootFilesystem", None), "has a writable root"),
+    ("has_no_privileges", broken("container.securityContext.privileged", value=True), "is privileged"),
+    ("has_no_privileges", broken("container.securityContext.allowPrivilegeEscalation", None), "can gain privileges"),
+    (
+        "has_no_privileges",
+        broken("container.securityContext.capabilities", {"drop": ["NET_RAW"]}),
+        "keeps capabilities",
+    ),
+    ("has_no_privileges", broken("container.securityContext.capabilities.add", ["SYS_ADMIN"]), "keeps capabilities"),
+    ("has_no_privileges", broken("pod.securityContext.seccompProfile", None), "has no seccomp filter"),
+    (
+        "has_no_privileges",
+        broken("container.securityContext.seccompProfile", {"type": "Unconfined"}),
+        "no seccomp filter",
+    ),
+    ("stays_off_the_node", broken("pod.hostNetwork", value=True), "hostNetwork is set"),
+    ("stays_off_the_node", broken("pod.volumes", [{"name": "v", "hostPath": {"path": "/"}}]), "mounts the node's /"),
+    ("has_requests_and_limits", broken("container.resources.limits", None), "lacks resources limits.memory"),
+    (
+        "has_requests_and_limits",
+        broken("container.resources", {}),
+        "lacks resources requests.cpu, requests.memory, limits",
+    ),
+    ("has_probes", broken("container.readinessProbe", None), "has no readinessProbe"),
+    ("is_labelled", broken("metadata.labels", {}), "lacks labels app.kubernetes.io/name, app.kubernetes.io/instance"),
+    ("is_labelled", broken("spec.template.metadata.labels", {}), "pod template lacks labels"),
+    (
+        "state_is_retained",
+        {**GOOD_CLAIM, "metadata": {"name": "data", "labels": LABELS}},
+        "would be deleted with the stack",
+    ),
+    ("state_is_retained", {**namespace("x"), "metadata": {"name": "x", "labels": LABELS}}, "would be deleted with"),
+    ("state_is_retained", broken("spec.volumeClaimTemplates", [{}]), "has volumeClaimTemplates"),
+    ("config_holds_no_secret", config("a: 1\n  password: hunter2"), "seems to hold a password or token"),
+    (
+        "config_holds_no_secret",
+        config("url: https://user:hunter2@example.com"),
+        "seems to hold credentials inside a URL",
+    ),
+    ("config_holds_no_secret", config("-----BEGIN EC PRIVATE KEY-----"), "seems to hold a private key"),
+    ("config_holds_no_secret", config("id: AKIAIOSFODNN7EXAMPLE"), "seems to hold an access key"),
+    (
+        "config_holds_no_secret",
+        broken("container.env", [{"name": "DB_PASSWORD", "value": "x"}]),
+        "has DB_PASSWORD in clear",
+    ),
+    ("config_holds_no_secret", broken("container.args", ["--api-token=x"]), "has --api-token in clear"),
+    ("config_can_change", config("x" * 1_000_001), "accepted are at most 1000000"),
+    (
+        "config_can_change",
+        broken("container.volumeMounts", [{"mountPath": "/c", "subPath": "c"}]),
+        "mounts /c by subPath",
+    ),
+    ("is_not_exposed", service("LoadBalancer"), "is of type LoadBalancer; accepted: ClusterIP"),
+    ("is_not_exposed", service("NodePort"), "is of type NodePort"),
+)
+
+
+@pytest.mark.parametrize("manifest", [*GOOD, GOOD_CLAIM], ids=lambda m: str(m["kind"]))
+def test_good_manifests_pass(manifest: Manifest) -> None:
+    assert violations([manifest]) == []
+
+
+@pytest.mark.parametrize(("rule", "manifest", "words"), BAD, ids=[f"{rule}-{n}" for n, (rule, _, _) in enumerate(BAD)])
+def test_each_rule_sees_its_fault_and_only_that(rule: str, manifest: Manifest, words: str) -> None:
+    found = list(getattr(policy, rule)(manifest))
+    assert len(found) == 1
+    assert words in found[0]
+    assert violations([manifest]) == [f"{policy.identity(manifest)}: {found[0]}"]
+
+
+def test_every_rule_is_seen_to_fail() -> None:
+    assert {rule for rule, _, _ in BAD} == {rule.__name__ for rule in RULES}
+
+
+def test_init_containers_are_judged_too() -> None:
+    found = workload()
+    pod = found["spec"]["template"]["spec"]
+    extra = copy.deepcopy(pod["containers"][0])
+    del extra["readinessProbe"]
+    pod["initContainers"] = [{**extra, "image": "registry.example.com/x:latest"}]
+    assert [line for line in violations([found]) if "latest" in line] == violations([found])
+
+
+def test_digest_alone_pins_an_image() -> None:
+    assert violations([broken("container.image", "registry.example.com/x@sha256:" + "0" * 64)]) == []
+
+
+def test_enforce_lists_every_violation_with_its_object() -> None:
+    with pytest.raises(DeployError) as caught:
+        enforce([service("NodePort"), broken("container.image", "x:latest")])
+    lines = str(caught.value).splitlines()
+    assert lines[1].startswith("- Service/x: is of type NodePort")
+    assert lines[2].startswith("- StatefulSet/plumbline/x: container x runs `x:latest`")
+
+
+def test_retention_marker_is_what_the_registration_reads() -> None:
+    assert GOOD_CLAIM["metadata"]["annotations"][RETAIN] == "true"

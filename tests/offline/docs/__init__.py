@@ -1,0 +1,1 @@
+"""The documentation is executed: commands run, names exist, links resolve, generated pages are fresh."""

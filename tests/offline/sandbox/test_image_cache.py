@@ -1,0 +1,130 @@
+"""Archives are written once, whole or not at all, and listed in images.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sandbox.images import build, oci
+from sandbox.images.build import BuiltImage, ensure, write_index
+from sandbox.images.oci import Entry, Settings
+from sandbox.images.roles import Layer, Role
+from tests.offline.sandbox.fakes import host_tools, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sandbox.home import Home
+
+    Build = Callable[[], tuple[dict[str, BuiltImage], str]]
+
+BASE = Layer("base-key-base-key", (Entry("bin"),))
+ROLES = (
+    Role("one", "1.0", (BASE,), Settings(("/one",))),
+    Role("two", "2.0", (BASE, Layer("own-key-own-key-own", (Entry("two", content=b"2"),))), Settings(("/two",))),
+)
+
+
+@pytest.fixture
+def images(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """Builds two roles; images and what was printed."""
+    monkeypatch.setattr(build, "build_roles", lambda *_: ROLES)
+    tools = host_tools(tmp_path / "tools")
+
+    def call() -> tuple[dict[str, BuiltImage], str]:
+        progress, stream = silent()
+        return ensure(home, tools, progress), stream.getvalue()
+
+    return call
+
+
+def test_each_role_gets_an_archive_named_after_its_reference(images: Build) -> None:
+    built, _ = images()
+    assert {name: image.reference for name, image in built.items()} == {role.name: role.reference() for role in ROLES}
+    assert all(image.archive.stat().st_size > 0 for image in built.values())
+
+
+def test_second_call_writes_nothing(images: Build) -> None:
+    first, _ = images()
+    times = {name: image.archive.stat().st_mtime_ns for name, image in first.items()}
+    again, printed = images()
+    assert printed == ""
+    assert again == first
+    assert {name: image.archive.stat().st_mtime_ns for name, image in again.items()} == times
+
+
+def test_shared_layer_is_kept_once(home: Home, images: Build) -> None:
+    images()
+    assert len(list(home.images.glob("layer-*.tar"))) == 2
+
+
+def test_interrupted_archive_is_not_taken_for_whole(images: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, _ = images()
+    for image in whole.values():
+        image.archive.unlink()
+
+    def interrupted(_reference: str, _layers: object, _settings: object, target: Path) -> str:
+        target.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "write_archive", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        images()
+    monkeypatch.setattr(build, "write_archive", oci.write_archive)
+    again, printed = images()
+    assert "image one 1.0" in printed
+    assert again == whole
+    assert all(image.archive.read_bytes() != b"half" for image in again.values())
+
+
+def test_archive_without_its_record_is_written_anew(home: Home, images: Build) -> None:
+    built, _ = images()
+    for record in home.images.glob("*.json"):
+        record.unlink()
+    assert images()[0] == built
+
+
+def test_interrupted_layer_is_not_taken_for_whole(home: Home, images: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_entries: object, target: Path) -> None:
+        target.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "write_layer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        images()
+    monkeypatch.setattr(build, "write_layer", oci.write_layer)
+    images()
+    assert all(path.read_bytes() != b"half" for path in home.images.glob("layer-*.tar"))
+
+
+def test_remains_of_a_killed_build_are_removed(home: Home, images: Build) -> None:
+    home.images.mkdir(parents=True)
+    (home.images / "one_0.9-aaaaaaaa.part").write_bytes(b"half")
+    images()
+    assert list(home.images.glob("*.part")) == []
+
+
+INDEX = {
+    "b": BuiltImage("plumbline.local/b:1-x", "sha256:bb", Path("/b.tar")),
+    "a": BuiltImage("r", "sha256:aa", Path("/a")),
+}
+
+
+def test_index_maps_roles_to_reference_and_id(tmp_path: Path) -> None:
+    write_index(INDEX, tmp_path / "images.json")
+    assert json.loads((tmp_path / "images.json").read_text()) == {
+        "a": {"reference": "r", "image_id": "sha256:aa"},
+        "b": {"reference": "plumbline.local/b:1-x", "image_id": "sha256:bb"},
+    }
+
+
+def test_interrupted_index_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_index(INDEX, tmp_path / "images.json")
+    before = (tmp_path / "images.json").read_text()
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_index({}, tmp_path / "images.json")
+    assert (tmp_path / "images.json").read_text() == before

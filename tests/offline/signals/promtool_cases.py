@@ -1,0 +1,69 @@
+"""The unit tests of rules, as files for promtool, and what they cover."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from signals.catalogue import PRODUCERS
+from signals.rules import groups, rule_files
+from signals.rules.model import Alert, Record
+from tests.offline.promtool import require_promtool
+
+CASES = sorted(Path(__file__).with_name("promtool").glob("*.yaml"))
+_TIMEOUT_SECONDS = 60
+
+
+def alerts() -> list[Alert]:
+    """Every alert of every file."""
+    return [rule for found in groups(PRODUCERS).values() for g in found for rule in g.rules if isinstance(rule, Alert)]
+
+
+def records() -> list[Record]:
+    """Every recording rule of every file."""
+    return [rule for found in groups(PRODUCERS).values() for g in found for rule in g.rules if isinstance(rule, Record)]
+
+
+def cases_in(case: Path) -> list[dict[str, Any]]:
+    """The tests in one file."""
+    found: list[dict[str, Any]] = yaml.safe_load(case.read_text(encoding="utf-8"))["tests"]
+    return found
+
+
+def states_tested(alert: str) -> set[str]:
+    """Which states of an alert are expected somewhere: `silent`, `pending`, `firing`, `annotations`, `silent again`."""
+    found: set[str] = set()
+    for case in CASES:
+        for test in cases_in(case):
+            found |= _states(test, alert)
+    return found
+
+
+def _states(test: dict[str, Any], alert: str) -> set[str]:
+    found: set[str] = set()
+    for expected in test.get("promql_expr_test", ()):
+        if f'alertname="{alert}"' in expected["expr"]:
+            text = str(expected["exp_samples"])
+            seen = {state for state in ("pending", "firing") if f'alertstate="{state}"' in text}
+            found |= seen or ({"silent again"} if "firing" in found else {"silent"})
+    annotated = [t for t in test.get("alert_rule_test", ()) if t["alertname"] == alert and t["exp_alerts"]]
+    return found | ({"annotations"} if annotated else set())
+
+
+def run(case: Path, directory: Path, changed: dict[str, str] | None = None) -> tuple[int, str]:
+    """Run one file against the rendered rules; changed: rule files to use instead. Exit code and output."""
+    for name, text in {**rule_files(PRODUCERS), **(changed or {})}.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    (directory / case.name).write_text(case.read_text(encoding="utf-8"), encoding="utf-8")
+    done = subprocess.run(
+        [require_promtool(), "test", "rules", case.name],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr

@@ -1,0 +1,133 @@
+"""Rules do what they say (promtool's unit tests), and each keeps the conventions that make it useful at night."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from signals.catalogue import PRODUCERS
+from signals.rules import groups, rule_files
+from signals.rules.expressions import grew
+from signals.rules.model import Alert, Group, Severity, rule_file
+from tests.offline.signals.promtool_cases import CASES, alerts, records, run, states_tested, cases_in
+from tests.offline.stacks.examples import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = sorted({alert.alert for alert in alerts()})
+COUNTERS = sorted({alert.alert for alert in alerts() if "increase(" in alert.expr})
+OF_PROMETHEUS_ITSELF = {"up", "scrape_samples_post_metric_relabeling", "scrape_duration_seconds"}
+SECTIONS = ("## What it means", "## Diagnose", "## Mitigate", "## Undo", "## Escalate")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.stem))
+def test_promtool_agrees(case: Path, tmp_path: Path) -> None:
+    code, output = run(case, tmp_path)
+    assert code == 0, output
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("expression", ["vector(1)", "vector(1) > 1"], ids=["always", "never"])
+def test_an_alert_that_always_or_never_fires_is_seen(name: str, expression: str, tmp_path: Path) -> None:
+    changed = {file: _with_expression(text, name, expression) for file, text in rule_files(PRODUCERS).items()}
+    cases = [case for case in CASES if name in case.read_text(encoding="utf-8")]
+    assert any(run(case, tmp_path, changed)[0] != 0 for case in cases)
+
+
+def _with_expression(text: str, name: str, expression: str) -> str:
+    document = yaml.safe_load(text)
+    for group in document["groups"]:
+        for number, rule in enumerate(group["rules"]):
+            if rule.get("alert") == name:
+                rule["expr"], rule["labels"] = expression, {**rule["labels"], "n": str(number)}
+    return yaml.safe_dump(document)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_alert_is_tested_before_while_and_after(name: str) -> None:
+    waits = any(alert.alert == name and alert.wait != "0s" for alert in alerts())
+    wanted = {"silent", "firing", "silent again", "annotations"} | ({"pending"} if waits else set())
+    assert wanted <= states_tested(name)
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_every_alert_on_a_counter_is_tested_with_one_born_above_zero(name: str) -> None:
+    names = [test["name"] for case in CASES for test in cases_in(case)]
+    assert any(
+        found.startswith(f"{name}, ") and "1" in found and ("born" in found or "first" in found) for found in names
+    )
+
+
+def test_growth_sees_a_counter_that_is_born_above_zero() -> None:
+    assert grew("x", "5m") == "increase(x[5m]) > 0\nor\n(x > 0 unless x offset 5m)"
+
+
+@pytest.mark.parametrize("alert", alerts(), ids=lambda alert: f"{alert.alert}-{'-'.join(alert.labels.values())}")
+def test_alert_has_severity_summary_description_and_runbook(alert: Alert) -> None:
+    found = alert.render()
+    assert found["labels"]["severity"] in set(Severity)
+    assert found["annotations"]["summary"]
+    assert "Likely causes:" in found["annotations"]["description"]
+    assert found["annotations"]["runbook_url"] == f"docs/runbooks/{alert.runbook}.md"
+
+
+@pytest.mark.parametrize("name", sorted({alert.runbook for alert in alerts()}))
+def test_runbook_exists_and_says_what_to_do(name: str) -> None:
+    text = (ROOT / "docs" / "runbooks" / f"{name}.md").read_text(encoding="utf-8")
+    assert all(section in text for section in SECTIONS)
+    assert all(alert.alert in text for alert in alerts() if alert.runbook == name)
+
+
+def test_no_runbook_is_left_over() -> None:
+    known = {alert.runbook for alert in alerts()}
+    found = {path.stem for path in (ROOT / "docs" / "runbooks").glob("*.md")}
+    assert known <= found
+    assert {name for name in found if name.startswith(("prometheus-", "scrape-"))} <= known
+
+
+@pytest.mark.parametrize(
+    "rule", [*alerts(), *records()], ids=lambda rule: str(getattr(rule, "alert", None) or rule.record)
+)
+def test_every_aggregation_keeps_cluster(rule: Alert) -> None:
+    """Two clusters in one store must never be added up. `without` and bare aggregations would drop or blur it."""
+    aggregations = re.findall(
+        r"\b(?:sum|avg|min|max|count|quantile|topk|stddev|group)\b\s*(by|without)?\s*\(([^)]*)", rule.expr
+    )
+    assert all(how == "by" and "cluster" in names.split(", ") for how, names in aggregations)
+
+
+@pytest.mark.parametrize(
+    "rule", [*alerts(), *records()], ids=lambda rule: str(getattr(rule, "alert", None) or rule.record)
+)
+def test_no_rule_names_a_metric_that_the_catalogue_does_not_know(rule: Alert) -> None:
+    known = {metric.name for page in PRODUCERS for metric in page.metrics} | OF_PROMETHEUS_ITSELF
+    used = set(
+        re.findall(r"\b([a-z][a-z0-9_]+)(?=\{|\[|$|\)| >| <)", re.sub(r"\{[^}]*\}|by \([^)]*\)", "{", rule.expr))
+    )
+    assert {name for name in used if "_" in name or name == "up"} <= known
+    assert used & known
+
+
+def test_an_absence_alert_exists_for_every_job() -> None:
+    found = {alert.labels["job"] for alert in alerts() if alert.alert == "ScrapeJobAbsent"}
+    assert found == {page.job for page in PRODUCERS}
+
+
+def test_names_of_groups_are_unique() -> None:
+    names = [group.name for found in groups(PRODUCERS).values() for group in found]
+    assert len(names) == len(set(names))
+
+
+def test_the_same_rules_always_give_the_same_bytes() -> None:
+    assert rule_files(PRODUCERS) == rule_files(PRODUCERS)
+
+
+def test_expressions_of_several_lines_stay_readable() -> None:
+    alert = Alert(
+        alert="A", expr="a\nor\nb", wait="1m", severity=Severity.P3, summary="s", description="d", runbook="r"
+    )
+    assert "expr: |-\n      a\n      or\n      b\n" in rule_file((Group(name="g", rules=(alert,)),))

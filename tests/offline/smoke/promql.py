@@ -1,0 +1,119 @@
+"""The few forms of PromQL that smoke asks, evaluated over a list of series."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from signals.catalogue import PRODUCERS
+from signals.catalogue.model import MetricType, Presence
+
+Json = dict[str, Any]
+
+SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?$")
+MATCHER = re.compile(r'(\w+)(=~|!=|=)"([^"]*)"')
+AGGREGATION = re.compile(r"^(?P<word>count|min|max)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
+TAGGED = re.compile(r'^label_replace\((?P<inner>.*), "part", "(?P<part>[^"]+)", "", ""\)$')
+AGE = re.compile(r"^time\(\) - timestamp\((?P<inner>.*)\)$")
+INCREASE = re.compile(r"^increase\((?P<inner>.*)\[\w+\]\)$")
+RANGE = re.compile(r"^(?P<inner>.*)\[(?P<minutes>\d+)m\]$")
+STEP = 15
+
+
+@dataclass
+class Series:
+    """One series: its last value, and how many seconds ago that was."""
+
+    labels: dict[str, str]
+    value: float
+    age: float = 1.0
+
+
+def series_of_catalogue(targets: Json) -> list[Series]:
+    """`up` of every target, and every metric of the catalogue that is never absent, with a value within bounds."""
+    found = []
+    for target in targets["activeTargets"]:
+        own = target["labels"]
+        found.append(Series({"__name__": "up", **own}, 1.0))
+        page = next(page for page in PRODUCERS if page.job == own["job"])
+        for metric in page.metrics:
+            if metric.presence is Presence.EVENT:
+                continue
+            labels = own | dict.fromkeys(metric.labels, "x")
+            value = 1.0 if metric.low is None else metric.low
+            names = [metric.name]
+            if metric.type is MetricType.HISTOGRAM:
+                names = [f"{metric.name}{suffix}" for suffix in ("_bucket", "_count", "_sum")]
+            found += [Series({"__name__": name, **labels}, value) for name in names]
+    return found
+
+
+def evaluate(expression: str, series: list[Series], at: str | None = None) -> Json:
+    """The `data` of an instant query's answer."""
+    if expression == "time()":
+        return {"resultType": "scalar", "result": [time.time(), f"{time.time():.3f}"]}
+    spanned = RANGE.match(expression)
+    if spanned and not expression.startswith("increase"):
+        end = float(at or time.time())
+        return {"resultType": "matrix", "result": [_span(s, end, spanned) for s in _select(spanned["inner"], series)]}
+    return {"resultType": "vector", "result": [_point(labels, value) for labels, value in _vector(expression, series)]}
+
+
+def _vector(expression: str, series: list[Series]) -> list[tuple[dict[str, str], float]]:
+    if " or label_replace" in expression:
+        first, *others = expression.split(" or label_replace")
+        parts = [first, *(f"label_replace{part}" for part in others)]
+        return [pair for part in parts for pair in _vector(part, series)]
+    if found := TAGGED.match(expression):
+        return [(labels | {"part": found["part"]}, value) for labels, value in _vector(found["inner"], series)]
+    if found := AGGREGATION.match(expression):
+        return _aggregate(found["word"], (found["by"] or "").replace(",", " ").split(), _vector(found["inner"], series))
+    if found := AGE.match(expression):
+        return [(_bare(s), s.age) for s in _select(found["inner"], series)]
+    if found := INCREASE.match(expression):
+        return [(_bare(s), 0.0) for s in _select(found["inner"], series)]
+    return [(s.labels, s.value) for s in _select(expression, series)]
+
+
+def _aggregate(
+    word: str, by: list[str], vector: list[tuple[dict[str, str], float]]
+) -> list[tuple[dict[str, str], float]]:
+    groups: dict[tuple[str, ...], list[float]] = {}
+    for labels, value in vector:
+        groups.setdefault(tuple(labels.get(name, "") for name in by), []).append(value)
+    pairs = [(dict(zip(by, key, strict=True)), values) for key, values in groups.items()]
+    if word == "count":
+        return [(labels, float(len(values))) for labels, values in pairs]
+    return [(labels, min(values) if word == "min" else max(values)) for labels, values in pairs]
+
+
+def _select(selector: str, series: list[Series]) -> list[Series]:
+    parsed = SELECTOR.match(selector)
+    if not parsed:
+        raise ValueError(f"the stand-in does not understand {selector!r}")
+    matchers = MATCHER.findall(parsed["matchers"] or "")
+    if parsed["name"]:
+        matchers.append(("__name__", "=", parsed["name"]))
+    return [s for s in series if all(_matches(s.labels.get(label, ""), op, value) for label, op, value in matchers)]
+
+
+def _matches(seen: str, operator: str, wanted: str) -> bool:
+    if operator == "=~":
+        return bool(re.fullmatch(wanted, seen))
+    return (seen == wanted) is (operator == "=")
+
+
+def _bare(series: Series) -> dict[str, str]:
+    return {name: value for name, value in series.labels.items() if name != "__name__"}
+
+
+def _point(labels: dict[str, str], value: float) -> Json:
+    return {"metric": labels, "value": [time.time(), f"{value:g}"]}
+
+
+def _span(series: Series, end: float, spanned: re.Match[str]) -> Json:
+    begin = end - 60 * int(spanned["minutes"])
+    times = range(int(begin) // STEP * STEP + STEP, int(end) + 1, STEP)
+    return {"metric": series.labels, "values": [[float(at), f"{series.value:g}"] for at in times]}

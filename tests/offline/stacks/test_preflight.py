@@ -1,0 +1,99 @@
+"""What is asked of the cluster before anything is changed, and how each wrong answer is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.errors import DeployError
+from stacks.claims import check_claim
+from stacks.cluster import Access, LiveClaim
+from stacks.identity import check_identity
+from stacks.preflight import check_cluster
+from stacks.settings import parse
+from tests.offline.stacks.examples import OTHER_UID, UID, as_pulumi_has_it, settings, stack_file
+
+WHERE = Access(kubeconfig=Path("/k/config"), context="kind-kind")
+
+
+class Cluster:
+    """A cluster with a uid and perhaps a claim. Remembers what it was asked."""
+
+    def __init__(self, uid: str = UID, claim: LiveClaim | None = None) -> None:
+        self.uid, self.live, self.asked = uid, claim, list[str]()
+
+    def namespace_uid(self, name: str) -> str:
+        self.asked.append(f"namespace {name}")
+        return self.uid
+
+    def claim(self, namespace: str, name: str) -> LiveClaim | None:
+        self.asked.append(f"claim {namespace}/{name}")
+        return self.live
+
+
+def claim(size: str, storage_class: str | None = "standard", *, expandable: bool | None = True) -> LiveClaim:
+    return LiveClaim(size=size, storage_class=storage_class, expandable=expandable)
+
+
+def refuse_claim(live: LiveClaim, size: str, storage_class: str | None = None) -> str:
+    with pytest.raises(DeployError) as caught:
+        check_claim(Cluster(claim=live), "plumbline", "prometheus-data", size, storage_class)
+    return str(caught.value)
+
+
+def test_right_cluster_is_accepted_and_identified_first() -> None:
+    cluster = Cluster()
+    check_cluster(settings("kind"), WHERE, cluster)
+    assert cluster.asked == ["namespace kube-system", "claim plumbline/prometheus-data"]
+
+
+def test_wrong_cluster_is_refused_with_both_uids_and_asked_nothing_more() -> None:
+    cluster = Cluster(OTHER_UID)
+    with pytest.raises(DeployError) as caught:
+        check_cluster(settings("kind"), WHERE, cluster)
+    message = str(caught.value)
+    assert f"wrong cluster: stack kind belongs to uid {UID}" in message
+    assert f"context `kind-kind` of /k/config has uid {OTHER_UID}; nothing was changed" in message
+    assert cluster.asked == ["namespace kube-system"]
+
+
+def test_stack_without_a_uid_is_told_the_uid_seen_and_the_line_to_add() -> None:
+    unknown = parse("kind", as_pulumi_has_it(stack_file("kind")))
+    with pytest.raises(DeployError) as caught:
+        check_identity(unknown, WHERE, Cluster())
+    message = str(caught.value)
+    assert f"has uid {UID}" in message
+    assert f"  pulumi config set --path 'plumbline:cluster.uid' {UID} --stack kind\n" in message
+    assert message.endswith(f"in stacks/Pulumi.kind.yaml:\n  plumbline:cluster:\n    uid: {UID}")
+
+
+def test_shrinking_a_claim_is_refused_with_both_sizes() -> None:
+    message = refuse_claim(claim("100Gi"), "50Gi")
+    assert "claim plumbline/prometheus-data is 100Gi and the settings want 50Gi: a claim cannot shrink" in message
+
+
+def test_sizes_are_compared_as_bytes_not_as_text() -> None:
+    check_claim(Cluster(claim=claim("1024Mi")), "plumbline", "prometheus-data", "1Gi", None)
+
+
+def test_growth_is_accepted_where_the_class_allows_it() -> None:
+    check_claim(Cluster(claim=claim("50Gi")), "plumbline", "prometheus-data", "100Gi", None)
+
+
+def test_growth_is_left_to_the_server_where_the_class_cannot_be_read() -> None:
+    check_claim(Cluster(claim=claim("50Gi", expandable=None)), "plumbline", "prometheus-data", "100Gi", None)
+
+
+def test_growth_is_refused_where_the_class_forbids_it() -> None:
+    message = refuse_claim(claim("50Gi", expandable=False), "100Gi")
+    assert "its StorageClass `standard` does not allow growth; accepted: 50Gi" in message
+
+
+def test_another_storage_class_is_refused_because_it_would_replace_the_claim() -> None:
+    message = refuse_claim(claim("50Gi"), "50Gi", "fast")
+    assert "is of StorageClass `standard` and plumbline:storage.class_name wants `fast`" in message
+
+
+def test_no_claim_yet_is_fine() -> None:
+    check_claim(Cluster(), "plumbline", "prometheus-data", "1Gi", "fast")

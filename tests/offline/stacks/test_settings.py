@@ -1,0 +1,157 @@
+"""A wrong setting stops before anything is created, and says what, where, what is accepted and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.errors import DeployError
+from stacks import settings as module
+from stacks.settings import parse
+from tests.offline.stacks.examples import STACKS, as_pulumi_has_it, completed, settings, stack_file
+
+
+def refusal(config: dict[str, Any], stack: str = "kind") -> str:
+    with pytest.raises(DeployError) as caught:
+        parse(stack, as_pulumi_has_it(config))
+    return str(caught.value)
+
+
+def kind_with(section: str, **values: object) -> dict[str, Any]:
+    config = completed("kind")
+    return {**config, f"plumbline:{section}": {**config.get(f"plumbline:{section}", {}), **values}}
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_committed_stacks_are_right_once_completed(stack: str) -> None:
+    assert settings(stack).stack == stack
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_committed_stacks_disable_the_default_provider(stack: str) -> None:
+    assert stack_file(stack)["pulumi:disable-default-providers"] == ["kubernetes"]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_committed_stacks_carry_no_identity_of_a_machine(stack: str) -> None:
+    assert not {"uid", "kubeconfig"} & stack_file(stack)["plumbline:cluster"].keys()
+
+
+def test_misspelt_setting_gets_a_suggestion_the_accepted_names_and_the_fix() -> None:
+    message = refusal(kind_with("prometheus", retenton="2d"))
+    assert (
+        "unknown setting plumbline:prometheus.retenton in stack kind; did you mean `retention`? accepted: mode, "
+        "retention, retention_size, volume, scrape_interval, scrape_timeout, limits, resources, remote_write; "
+        "fix: pulumi config rm --path 'plumbline:prometheus.retenton' && "
+        "pulumi config set --path 'plumbline:prometheus.retention' <value>"
+    ) in message
+
+
+def test_misspelt_section_is_seen_at_the_top_level() -> None:
+    message = refusal({**completed("kind"), "plumbline:promethus": "{}"})
+    assert "unknown setting plumbline:promethus in stack kind; did you mean `prometheus`?" in message
+
+
+def test_unlike_setting_gets_no_suggestion() -> None:
+    message = refusal(kind_with("network", zzz=1))
+    assert "unknown setting plumbline:network.zzz in stack kind; accepted: policies; fix: pulumi config rm" in message
+
+
+def test_misspelt_setting_deep_inside_is_placed_exactly() -> None:
+    message = refusal(kind_with("prometheus", resources={"requests": {"cpus": "1"}}))
+    assert "unknown setting plumbline:prometheus.resources.requests.cpus in stack kind; did you mean `cpu`?" in message
+
+
+def test_fault_in_a_list_names_the_element() -> None:
+    message = refusal(kind_with("prometheus", remote_write=[{"name": "a", "url": "ftp://x"}]))
+    assert "plumbline:prometheus.remote_write[0].url in stack kind: `ftp://x` is not a web address" in message
+
+
+def test_key_set_without_path_is_explained() -> None:
+    message = refusal({**completed("kind"), "plumbline:cluster.uid": "x"})
+    assert "plumbline:cluster.uid in stack kind was set without `--path`" in message
+    assert "pulumi config rm 'plumbline:cluster.uid' && pulumi config set --path 'plumbline:cluster.uid'" in message
+
+
+def test_the_name_of_the_stack_is_not_a_setting() -> None:
+    message = refusal({**completed("kind"), "plumbline:stack": "other"})
+    assert "unknown setting plumbline:stack in stack kind; accepted: profile, cluster, namespace" in message
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "words"),
+    [
+        ("cluster", {"name": "a b"}, "plumbline:cluster.name in stack kind: `a b` cannot be a label value"),
+        ("cluster", {"uid": "1"}, "plumbline:cluster.uid in stack kind: `1` is not the uid of a Kubernetes object"),
+        ("cluster", {"context": ""}, "plumbline:cluster.context in stack kind: must not be empty"),
+        ("cluster", {"node_access": "yes"}, "plumbline:cluster.node_access in stack kind should be a valid boolean, "),
+        (
+            "images",
+            {"source": "docker"},
+            "plumbline:images.source in stack kind has a value that is not known; accepted: ",
+        ),
+        ("images", {"mirror": "https://x"}, "`https://x` is not a registry"),
+        (
+            "storage",
+            {"class_name": "Fast"},
+            "plumbline:storage.class_name in stack kind: `Fast` is not a Kubernetes name",
+        ),
+        ("kubelet", {"tls": "off"}, "accepted: 'verify' or 'insecure'"),
+        ("network", {"policies": "no"}, "should be a valid boolean, not text; accepted: false if the cluster"),
+        ("prometheus", {"mode": "existing"}, "plumbline:prometheus.mode in stack kind has a value that is not known; "),
+        ("prometheus", {"retention": "15 days"}, "`15 days` is not a Prometheus duration: accepted are whole numbers"),
+        ("prometheus", {"retention": 15}, "should be a valid string, not a number; accepted: retention by time"),
+        ("prometheus", {"retention_size": "3Gi"}, "`3Gi` is not a size of Prometheus"),
+        ("prometheus", {"volume": "10GB"}, "`10GB` is not a Kubernetes quantity"),
+        ("prometheus", {"limits": {"samples": 0}}, "should be greater than 0; accepted: samples per scrape"),
+        ("prometheus", {"limits": {"samples": "many"}}, "should be a valid integer, not text"),
+        ("prometheus", {"remote_write": {}}, "should be a valid array, not an object; accepted: list of stores"),
+        ("prometheus", {"remote_write": [{"name": "a"}]}, "missing setting plumbline:prometheus.remote_write[0].url"),
+    ],
+)
+def test_wrong_values_are_refused(section: str, values: dict[str, Any], words: str) -> None:
+    message = refusal(kind_with(section, **values))
+    assert words in message
+    assert "fix: pulumi config set --path" in message
+
+
+@pytest.mark.parametrize("key", ["profile", "namespace", "cluster", "images", "prometheus"])
+def test_missing_settings_are_named(key: str) -> None:
+    config = completed("kind")
+    del config[f"plumbline:{key}"]
+    assert f"missing setting plumbline:{key} in stack kind; accepted: " in refusal(config)
+
+
+def test_text_where_an_object_belongs_is_refused() -> None:
+    message = refusal({**completed("kind"), "plumbline:prometheus": "{not json"})
+    assert "plumbline:prometheus in stack kind should be an object, not text; accepted: keys retention" in message
+
+
+def test_all_faults_come_in_one_message() -> None:
+    message = refusal({**kind_with("prometheus", retenton="1d", volume="x"), "plumbline:profile": "forever"})
+    assert message.startswith("the settings of stack kind cannot be used; nothing was changed:\n- ")
+    assert message.count("\n- ") == 3
+
+
+def test_a_secret_set_as_a_plain_value_is_not_repeated() -> None:
+    store = {"name": "a", "url": "https://user:canary@example.com", "secret": "canary"}
+    assert "canary" not in refusal(kind_with("prometheus", remote_write=[store]))
+
+
+def test_keys_of_other_namespaces_are_left_alone() -> None:
+    config = {**completed("kind"), "kubernetes:context": "other", "pulumi:tags": {"a": "b"}}
+    assert parse("kind", as_pulumi_has_it(config)).cluster.context == "kind-kind"
+
+
+def test_values_that_look_like_numbers_stay_text() -> None:
+    assert parse("kind", {**as_pulumi_has_it(completed("kind")), "plumbline:namespace": "1234"}).namespace == "1234"
+
+
+def test_the_whole_config_map_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PULUMI_CONFIG", '{"plumbline:a": "environment", "plumbline:b": "environment"}')
+    token = module.CONFIG.set({"plumbline:b": "engine"})
+    try:
+        assert module._config() == {"plumbline:a": "environment", "plumbline:b": "engine"}
+    finally:
+        module.CONFIG.reset(token)
