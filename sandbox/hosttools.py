@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sandbox.errors import SandboxError
+from sandbox.exclusive import exclusively
 from sandbox.process import ProgramError, run
 
 if TYPE_CHECKING:
@@ -89,6 +90,14 @@ def ensure(home: Home, progress: Progress) -> HostTools:
                 f"{program} is not here; the embedded cluster takes its container runtime from Debian packages",
                 "use a Debian or Ubuntu machine, or an existing cluster: make up STACK=kind",
             )
+    with exclusively(home.host_tools, "unpacking host tools"):
+        if not (tools.root / "versions.json").exists():  # it may have been another process that ended just now
+            _make(tools, progress)
+    return tools
+
+
+def _make(tools: HostTools, progress: Progress) -> None:
+    """Unpack into a directory of its own and rename it, so that a killed run leaves all or nothing."""
     work = tools.root.with_name(f".unpacking-{tools.root.name}")
     shutil.rmtree(work, ignore_errors=True)
     try:
@@ -101,7 +110,6 @@ def ensure(home: Home, progress: Progress) -> HostTools:
             work.rename(tools.root)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return tools
 
 
 def _download(target: Path) -> None:

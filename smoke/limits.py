@@ -33,6 +33,8 @@ POD_REPLACED: Final = 180.0
 # A scrape and half of another: one late scrape is not yet a hole, two are. The minimum covers very short intervals.
 FRESH_INTERVALS: Final = 2.0
 FRESH_MINIMUM: Final = 5.0
+# The sentinel rule has an interval of its own, a few seconds; what is older was written by another process.
+REVISION_LOOKBACK: Final = 30.0
 RULE_FRESH_INTERVALS: Final = 2.5
 LABELS_SINCE: Final = 300.0
 # Window over which counters of failures must not have moved.

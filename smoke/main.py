@@ -150,6 +150,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--kubeconfig", type=Path, help="default: KUBECONFIG, then ~/.kube/config")
     impacts = [Impact.READ.value, Impact.SENTINEL.value, Impact.DISRUPTIVE.value]
     parser.add_argument("--impact", choices=impacts, default=Impact.SENTINEL.value, help="heaviest impact allowed")
-    parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="run these checks and cluster.identity")
+    parser.add_argument(
+        "--only", nargs="+", action="extend", default=[], metavar="ID", help="run these checks and cluster.identity"
+    )
     parser.add_argument("--list", action="store_true", help="list all checks and end")
     return parser

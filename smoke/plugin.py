@@ -73,7 +73,7 @@ class Accounting:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        known = self._known(items)
+        known = [item for item in self._known(items) if self._in_scope(self.registry[_id(item)])]
         self.collected = [_id(item) for item in known]
         chosen = [item for item in known if not self.only or _id(item) in self.only | {IDENTITY}]
         # Stable: within a group the order of the suite stays.
@@ -133,6 +133,10 @@ class Accounting:
 
     def pytest_internalerror(self, excrepr: object) -> None:
         self.faults.append(f"pytest failed internally: {bounded(str(excrepr))}")
+
+    def _in_scope(self, check: Check) -> bool:
+        """Checks heavier than this run allows are not part of it, unless the contract wants them accounted for."""
+        return not check.impact.exceeds(self.impact) or check.id in self.stack_under_test.contract.expected_checks
 
     def _known(self, items: list[pytest.Item]) -> list[pytest.Item]:
         known: dict[str, pytest.Item] = {}

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sandbox.errors import SandboxError
+from sandbox.exclusive import exclusively
 from sandbox.process import ProgramError, kill_running, run
 from sandbox.programs.spec import BUILD_FLAGS, STRIP, Program, catalogue
 from sandbox.programs.toolchain import check_go, explain, go_environment, module_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sandbox.home import Home
@@ -58,8 +57,7 @@ def ensure(home: Home, names: Sequence[str], progress: Progress) -> None:
     if not missing(home, names):
         return
     check_go(catalogue()[0])
-    home.programs.mkdir(parents=True, exist_ok=True)
-    with _one_builder(home):
+    with exclusively(home.programs, "building programs"):
         todo = missing(home, names)
         _check_disk(home, len(todo))
         _remove_remains(home)
@@ -96,18 +94,6 @@ def prune(home: Home) -> None:
     if missing(home, list(catalogue()[1])) or os.environ.get("PLUMBLINE_KEEP_GO_CACHE") == "1":
         return
     shutil.rmtree(home.go, ignore_errors=True)
-
-
-@contextmanager
-def _one_builder(home: Home) -> Iterator[None]:
-    with (home.programs / ".lock").open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise SandboxError(
-                f"another process is building programs in {home.programs}", "wait for it to end, then run this again"
-            ) from error
-        yield
 
 
 def _check_disk(home: Home, count: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Drop, Metric, MetricType, Presence, Producer
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 
 _MODULE = "k8s.io/kubernetes v1.34.4 "
@@ -11,15 +11,6 @@ _VOLUMES = _MODULE + "pkg/kubelet/metrics/collectors/volume_stats.go"
 _VOLUME_EVENT = "a pod mounts a claim whose driver reports statistics (volumes on a host path never do)"
 
 _PODS = (
-    Metric(
-        name="kubelet_node_name",
-        type=MetricType.GAUGE,
-        unit="1",
-        meaning="Always 1; ties the target to the node that it runs on.",
-        low=1.0,
-        high=1.0,
-        source=_METRICS,
-    ),
     Metric(
         name="kubelet_running_pods",
         type=MetricType.GAUGE,
@@ -165,6 +156,13 @@ _STATISTICS = (
     ),
 )
 
+_DROPS = (
+    Drop(
+        metric="kubelet_node_name",
+        why="Its label `node` clashes with the target's, which says the same: ask `up` for the node.",
+    ),
+)
+
 PRODUCER = Producer(
     job="kubelet",
     title="Kubelet",
@@ -172,4 +170,5 @@ PRODUCER = Producer(
     target_labels=("cluster", "environment", "node"),
     per_node=True,
     metrics=(*_PODS, *_RUNTIME, *_STATISTICS, *PROCESS_METRICS),
+    drops=_DROPS,
 )

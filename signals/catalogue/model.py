@@ -30,7 +30,8 @@ class Metric:
     """One metric family.
 
     name: as exposed. unit: UCUM-like word (`seconds`, `bytes`, `1` for a ratio or count).
-    labels: the producer's own labels that rules may use. low/high: inclusive bounds of a sane value, None = unbounded.
+    labels: the producer's own labels that rules may use; each has a value on at least one series, always. low/high:
+    inclusive bounds of a sane value, None = unbounded.
     event: what makes the series appear, for `Presence.EVENT`. source: where the definition was read.
     """
 

@@ -38,9 +38,14 @@ class Prometheus:
         """Close the connections."""
         self._session.close()
 
-    def query(self, expression: str, at: float | None = None) -> list[Json]:
-        """The result of an instant query at Unix time `at`, by default the server's now."""
+    def query(self, expression: str, at: float | None = None, lookback: float | None = None) -> list[Json]:
+        """The result of an instant query at Unix time `at`, by default the server's now.
+
+        lookback: seconds after which a series without a new sample is gone; by default the server's five minutes.
+        Series of a target that vanished while Prometheus was down carry no mark of their end and live that long.
+        """
         params = {"query": expression} | ({} if at is None else {"time": f"{at:.3f}"})
+        params |= {} if lookback is None else {"lookback_delta": f"{lookback:.0f}"}
         result: list[Json] = self._data("/api/v1/query", params)["result"]
         return result
 

@@ -71,7 +71,7 @@ def runtime(node: Json, processes: list[Process], socket: str, *, socket_exists:
     versions = [process.version for process in processes]
     if not processes:
         problems.append(Problem(f"process {name}", "not running", "running"))
-    elif not any(version.removeprefix("v") in _words(text) for text in versions):
+    elif not any(_number(version) in map(_number, text.split()) for text in versions):
         problems.append(Problem(f"process {name}", "; ".join(versions), f"version {version}, as the node reports"))
     if not socket:
         problems.append(Problem("kubelet", "names no runtime socket", "a flag or setting that names it"))
@@ -122,8 +122,10 @@ def clock(machine: float, others: dict[str, float | None]) -> list[Problem]:
     return problems
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip(",").removeprefix("v") for word in text.split()]
+def _number(word: str) -> str:
+    """The version's number alone: a distribution's suffix is in what the program prints, not in what the node says."""
+    found = re.match(r"v?(\d+(?:\.\d+)+)", word)
+    return found[1] if found else word
 
 
 def _minor(version: str) -> str:

@@ -64,16 +64,17 @@ def contracted(metric: Metric, job: str, seen: Observation) -> list[Problem]:
     return problems + _range(subject, metric, seen)
 
 
-def fresh(metric: Metric, job: str, ages: list[Json], allowed: float) -> list[Problem]:
-    """The newest sample per instance is at most `allowed` seconds old. `ages`: one series per instance."""
+def fresh(metric: Metric, job: str, ages: list[Json], instances: set[str], allowed: float) -> list[Problem]:
+    """The newest sample per active instance is at most `allowed` seconds old. `ages`: one series per instance."""
     subject = f"{metric.name} of job {job}"
+    ages = [series for series in ages if series["metric"].get("instance") in instances]
     if not ages:
         if metric.presence is Presence.EVENT:
             return []
         return [Problem(subject, "no samples", f"a sample younger than {allowed:.0f} s")]
     return [
         Problem(
-            f"{subject}, instance {series['metric'].get('instance', '?')}",
+            f"{subject}, instance {series['metric']['instance']}",
             f"newest sample {float(series['value'][1]):.0f} s old",
             f"younger than {allowed:.0f} s",
         )

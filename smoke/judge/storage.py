@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from smoke import limits
@@ -29,20 +30,38 @@ def allowed_age(interval: float) -> float:
     return max(interval * limits.FRESH_INTERVALS, limits.FRESH_MINIMUM)
 
 
-def up_is_fresh(ages: list[Json], intervals: dict[str, float]) -> list[Problem]:
-    """The newest sample of each `up` series is younger than two scrape intervals. `ages` in seconds."""
-    if not ages:
-        return [Problem("up", "no series", "at least one")]
-    problems = []
+def lookback(targets: Json) -> float:
+    """Seconds without a sample after which a series belongs to the past, for the slowest job."""
+    return allowed_age(max(scrape_intervals(targets).values(), default=0.0))
+
+
+def instances(targets: Json, job: str) -> set[str]:
+    """Instances of the job's active targets."""
+    return {
+        t["labels"].get("instance", "") for t in targets.get("activeTargets") or [] if t["labels"].get("job") == job
+    }
+
+
+def up_is_fresh(ages: list[Json], targets: Json) -> list[Problem]:
+    """Each active target has a sample of `up` younger than two of its scrape intervals. `ages` in seconds.
+
+    Series of targets that are no longer active are left to fade.
+    """
+    active = targets.get("activeTargets") or []
+    if not active:
+        return [Problem("targets", "no active target", "at least one")]
+    youngest: dict[tuple[str, str], float] = {}
     for series in ages:
-        job, age = series["metric"].get("job", "?"), float(series["value"][1])
-        if job not in intervals:
-            # A target that has just left discovery: its series ends with the next scrape.
-            continue
-        allowed = allowed_age(intervals[job])
-        if not age < allowed:
-            subject = f"up of job {job}, instance {series['metric'].get('instance', '?')}"
-            problems.append(Problem(subject, f"newest sample {age:.0f} s old", f"younger than {allowed:.0f} s"))
+        key = (series["metric"].get("job", ""), series["metric"].get("instance", ""))
+        youngest[key] = min(youngest.get(key, math.inf), float(series["value"][1]))
+    problems = []
+    for target in active:
+        job, instance = target["labels"].get("job", ""), target["labels"].get("instance", "")
+        age, allowed = youngest.get((job, instance)), allowed_age(duration(target["scrapeInterval"]))
+        if age is None or not age < allowed:
+            seen = "no sample" if age is None else f"newest sample {age:.0f} s old"
+            wanted = f"younger than {allowed:.0f} s"
+            problems.append(Problem(f"up of job {job}, instance {instance}", seen, wanted))
     return problems
 
 

@@ -29,7 +29,9 @@ def test_security(stack: Stack) -> str:
         return [problem for name, facts in seen.items() for problem in inside.security(facts, name)]
 
     stack.settle(probe, limits.QUICK)
-    return "\n".join(f"{name}: user ids {facts.status['Uid']}, root read-only" for name, facts in seen.items())
+    return "\n".join(
+        f"{name}: user ids {', '.join(facts.status['Uid'].split())}, root read-only" for name, facts in seen.items()
+    )
 
 
 @check("pod.volume")

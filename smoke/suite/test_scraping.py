@@ -44,7 +44,7 @@ def test_labels(stack: Stack) -> str:
 
     def probe() -> list[Problem]:
         names = nodes.names(stack.kube.items("/api/v1/nodes"))
-        up = stack.prometheus.query("up")
+        up = stack.prometheus.query("up", lookback=storage.lookback(stack.prometheus.targets()))
         found = [labels.target_labels(up, page, stack.contract.cluster, names) for page in pages]
         return [
             *labels.unknown_jobs(jobs, known),
@@ -62,11 +62,12 @@ def test_signals_contract(stack: Stack) -> str:
 
     def probe() -> list[Problem]:
         metadata = stack.prometheus.metadata()
+        windows = _windows(stack.prometheus.targets(), pages)
         return [
             problem
             for page in pages
             for metric in page.metrics
-            for problem in signals.contracted(metric, page.job, _observe(stack, page.job, metric, metadata))
+            for problem in signals.contracted(metric, page.job, _observe(stack, page.job, metric, metadata, windows))
         ]
 
     stack.settle(probe, limits.TARGETS)
@@ -78,8 +79,9 @@ def test_signals_fresh(stack: Stack) -> str:
     pages = _pages(stack)
 
     def probe() -> list[Problem]:
-        intervals = storage.scrape_intervals(stack.prometheus.targets())
-        return [problem for page in pages for problem in _fresh(stack, page, intervals)]
+        targets = stack.prometheus.targets()
+        windows = _windows(targets, pages)
+        return [problem for page in pages for problem in _fresh(stack, page, targets, windows)]
 
     stack.settle(probe, limits.TARGETS)
     return "\n".join(f"{page.job}: {len(page.metrics)} metrics fresh" for page in pages)
@@ -98,23 +100,37 @@ def _renamed(stack: Stack, pages: list[Producer]) -> dict[str, list[Json]]:
     """Renamed labels that catalogued metrics carry now. The list of names outlives its series, so each is asked for."""
     since = stack.prometheus.scalar("time()") - limits.LABELS_SINCE
     names = [name for name in stack.prometheus.label_names(since) if name.startswith(labels.COLLISION)]
+    windows = _windows(stack.prometheus.targets(), pages)
     found: dict[str, list[Json]] = {}
     for name in names:
         for page in pages:
             family = "|".join(metric.name for metric in page.metrics)
             selector = f'{{job="{page.job}", {name}!="", __name__=~"({family})(_bucket|_count|_sum)?"}}'
-            found.setdefault(name, []).extend(stack.prometheus.query(f"count by (__name__, job) ({selector})"))
+            counted = stack.prometheus.query(f"count by (__name__, job) ({selector})", lookback=windows.get(page.job))
+            found.setdefault(name, []).extend(counted)
     return found
 
 
-def _observe(stack: Stack, job: str, metric: Metric, metadata: dict[str, list[Json]]) -> signals.Observation:
+def _windows(targets: Json, pages: list[Producer]) -> dict[str, float]:
+    """Job → seconds that its newest sample may be old. A job without active targets is missing."""
+    intervals = storage.scrape_intervals(targets)
+    return {
+        page.job: storage.allowed_age(intervals[page.job]) + page.sample_delay_seconds
+        for page in pages
+        if page.job in intervals
+    }
+
+
+def _observe(
+    stack: Stack, job: str, metric: Metric, metadata: dict[str, list[Json]], windows: dict[str, float]
+) -> signals.Observation:
     """Everything about one metric in one query: there are hundreds of metrics."""
     parts = {"count": f"count({_select(metric, job)})"}
     if metric.type not in signals.COUNTED:
         parts |= {word: f"{word}({_select(metric, job)})" for word in ("min", "max")}
     parts |= {f"label {label}": f"count({_select(metric, job, label)})" for label in metric.labels}
     tagged = [f'label_replace({expression}, "part", "{part}", "", "")' for part, expression in parts.items()]
-    result = stack.prometheus.query(" or ".join(tagged))
+    result = stack.prometheus.query(" or ".join(tagged), lookback=windows.get(job))
     seen = {series["metric"]["part"]: float(series["value"][1]) for series in result}
     return signals.Observation(
         count=int(seen.get("count", 0)),
@@ -130,12 +146,12 @@ def _select(metric: Metric, job: str, label: str = "") -> str:
     return f'{signals.series_name(metric, label)}{{job="{job}"{carrying}}}'
 
 
-def _fresh(stack: Stack, page: Producer, intervals: dict[str, float]) -> list[Problem]:
-    if page.job not in intervals:
+def _fresh(stack: Stack, page: Producer, targets: Json, windows: dict[str, float]) -> list[Problem]:
+    if page.job not in windows:
         return [Problem(f"job {page.job}", "no active target", "a target with fresh samples")]
-    allowed = storage.allowed_age(intervals[page.job]) + page.sample_delay_seconds
+    active = storage.instances(targets, page.job)
     problems = []
     for metric in page.metrics:
         ages = stack.prometheus.query(f"min by (instance) (time() - timestamp({_select(metric, page.job)}))")
-        problems += signals.fresh(metric, page.job, ages, allowed)
+        problems += signals.fresh(metric, page.job, ages, active, windows[page.job])
     return problems

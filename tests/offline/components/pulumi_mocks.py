@@ -100,5 +100,10 @@ def record(program: Callable[[], object], stack: str = "local") -> Recording:
     recording = Recording()
     asyncio.set_event_loop(asyncio.new_event_loop())
     sdk.set_mocks(_Echo(), project="plumbline", stack=stack, preview=False, monitor=_Monitor(recording))
-    sdk.test(lambda: program() and None)()
+    run: Callable[[Callable[[], None]], Callable[[], None]] = sdk.test
+
+    def once() -> None:
+        program()
+
+    run(once)()
     return recording

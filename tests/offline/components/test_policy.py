@@ -9,7 +9,7 @@ import pytest
 
 from components import policy
 from components.errors import DeployError
-from components.objects import RETAIN, Manifest, config_map, namespace
+from components.objects import RETAIN, Manifest, config_map, identity, namespace
 from components.policy import RULES, enforce, violations
 from components.storage import claim
 
@@ -154,7 +154,7 @@ def test_each_rule_sees_its_fault_and_only_that(rule: str, manifest: Manifest, w
     found = list(getattr(policy, rule)(manifest))
     assert len(found) == 1
     assert words in found[0]
-    assert violations([manifest]) == [f"{policy.identity(manifest)}: {found[0]}"]
+    assert violations([manifest]) == [f"{identity(manifest)}: {found[0]}"]
 
 
 def test_every_rule_is_seen_to_fail() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LANGUAGE = "console"
 MARKER = re.compile(
-    r"(?P<kind>offline|live) ?(?P<name>[a-z][a-z-]*)?(?: exit=(?P<code>\d+))?|(?P<shown>shown) (?P<reason>\S.*)"
+    r"(?P<kind>offline|live)(?: (?P<name>[a-z][a-z-]*))?(?: exit=(?P<code>\d+))?|(?P<shown>shown) (?P<reason>\S.*)"
 )
 _ELSEWHERE = {".out/local": ".out/{state}", "state/local": "state/{state}"}
 _PRINTED = 1500

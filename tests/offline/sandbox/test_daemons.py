@@ -51,10 +51,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def test_started_process_is_found_by_name(cluster: Cluster) -> None:
-    pid = cluster.start("etcd", "exec sleep 300")
-    cluster_file = cluster.bin / "etcd"
-    assert cluster_file.exists()
-    assert [process.pid for process in daemons.marked(cluster.mark)] == [pid]
+    pid = cluster.start("etcd", STUBBORN)
+    assert {name: process.pid for name, process in daemons.running(cluster.mark).items()} == {"etcd": pid}
 
 
 def test_helpers_of_a_process_are_no_processes_of_the_cluster(cluster: Cluster) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import shutil
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from sandbox.errors import SandboxError
+from sandbox.exclusive import exclusively
 from sandbox.programs import build, spec
 from sandbox.programs.spec import ModuleFile
 from tests.offline.sandbox.fakes import GO, module, program, silent
@@ -179,11 +179,8 @@ def test_old_go_is_told_before_anything_is_built(
 
 @pytest.mark.usefixtures("go")
 def test_second_builder_is_refused(home: Home, ensure: Callable[..., str]) -> None:
-    home.programs.mkdir(parents=True)
-    with (home.programs / ".lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        with pytest.raises(SandboxError, match="another process is building programs"):
-            ensure()
+    with exclusively(home.programs, "building"), pytest.raises(SandboxError, match="another process is building"):
+        ensure()
 
 
 def test_first_failure_ends_the_other_build(fake_bin: Path, home: Home, ensure: Callable[..., str]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandbox.cluster import layout, remains
+from sandbox.cluster import daemons, layout, remains
 from sandbox.errors import SandboxError
 from tests.offline.sandbox.fakes import program
 
@@ -157,9 +157,9 @@ def test_control_groups_of_pods_are_removed_bottom_up(
 def test_kubelet_is_ended_first_and_the_store_after_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     names = ("containerd", "etcd", "kube-apiserver", "coredns", "kubelet", "kube-proxy")
-    monkeypatch.setattr(remains.daemons, "running", lambda: {name: name for name in names})
-    monkeypatch.setattr(remains.daemons, "marked", lambda: ["shim"])
+    monkeypatch.setattr(daemons, "running", lambda: {name: name for name in names})
+    monkeypatch.setattr(daemons, "marked", lambda: ["shim"])
     monkeypatch.setattr(remains, "pod_cgroups", list)
-    monkeypatch.setattr(remains.daemons, "end", lambda targets, **_: order.extend(targets))
+    monkeypatch.setattr(daemons, "end", lambda targets, **_: order.extend(targets))
     remains.end_everything()
     assert order == ["kubelet", "kube-proxy", "coredns", "kube-apiserver", "etcd", "containerd", "shim"]

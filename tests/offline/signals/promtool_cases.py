@@ -53,13 +53,16 @@ def _states(test: dict[str, Any], alert: str) -> set[str]:
     return found | ({"annotations"} if annotated else set())
 
 
-def run(case: Path, directory: Path, changed: dict[str, str] | None = None) -> tuple[int, str]:
-    """Run one file against the rendered rules; changed: rule files to use instead. Exit code and output."""
+def run(case: Path, directory: Path, changed: dict[str, str] | None = None, only: str | None = None) -> tuple[int, str]:
+    """Run one file against the rendered rules. Exit code and output.
+
+    changed: rule files to use instead. only: beginning of the names of the tests to run.
+    """
     for name, text in {**rule_files(PRODUCERS), **(changed or {})}.items():
         (directory / name).write_text(text, encoding="utf-8")
     (directory / case.name).write_text(case.read_text(encoding="utf-8"), encoding="utf-8")
     done = subprocess.run(
-        [require_promtool(), "test", "rules", case.name],
+        [require_promtool(), "test", "rules", *([f"--run=^{only}, "] if only else []), case.name],
         cwd=directory,
         capture_output=True,
         text=True,

@@ -93,7 +93,7 @@ class FakePrometheus:
             self.own["prometheus_tsdb_head_samples_appended_total"] += 100
             return 200, "".join(f"# TYPE {n} gauge\n{n} {value:g}\n" for n, value in self.own.items())
         answers: dict[str, Callable[[], Any]] = {
-            "/api/v1/query": lambda: evaluate(query["query"], self.series, query.get("time")),
+            "/api/v1/query": lambda: evaluate(query["query"], self.series, query),
             "/api/v1/targets": lambda: self.targets,
             "/api/v1/rules": self._rules,
             "/api/v1/metadata": lambda: self.metadata,

@@ -145,7 +145,7 @@ def node(boot_id: str = "boot-1") -> Json:
                 "bootID": boot_id,
                 "kernelVersion": "6.1.0-18-amd64",
                 "kubeletVersion": "v1.34.4",
-                "containerRuntimeVersion": "containerd://1.6.20~ds1",
+                "containerRuntimeVersion": "containerd://1.6.20",
             },
         },
     }

@@ -20,6 +20,7 @@ AGE = re.compile(r"^time\(\) - timestamp\((?P<inner>.*)\)$")
 INCREASE = re.compile(r"^increase\((?P<inner>.*)\[\w+\]\)$")
 RANGE = re.compile(r"^(?P<inner>.*)\[(?P<minutes>\d+)m\]$")
 STEP = 15
+LOOKBACK = 300
 
 
 @dataclass
@@ -50,8 +51,10 @@ def series_of_catalogue(targets: Json) -> list[Series]:
     return found
 
 
-def evaluate(expression: str, series: list[Series], at: str | None = None) -> Json:
+def evaluate(expression: str, stored: list[Series], query: dict[str, str]) -> Json:
     """The `data` of an instant query's answer."""
+    at = query.get("time")
+    series = [s for s in stored if s.age <= float(query.get("lookback_delta", LOOKBACK))]
     if expression == "time()":
         return {"resultType": "scalar", "result": [time.time(), f"{time.time():.3f}"]}
     spanned = RANGE.match(expression)

@@ -165,9 +165,9 @@ def test_nothing_runs_before_identity_or_without_it(world: World, suite: Callabl
 
 def test_selection_runs_what_was_chosen_and_says_so(world: World, suite: Callable[[str], Path]) -> None:
     written = suite(HEAD + PASSING + '@check("claims.bound")\ndef test_claims(stack):\n    raise ValueError\n')
-    code, report = world.run("--only", "pods.running", suite=written)
+    code, report = world.run("--only", "pods.running", "--only", "cluster.identity", suite=written)
     assert code == 0
-    assert report["selected"] == ["pods.running"]
+    assert report["selected"] == ["pods.running", "cluster.identity"]
     assert check_of(report, "claims.bound")["skip_reason"] == "not selected by --only"
 
 

@@ -82,7 +82,7 @@ def test_runtime() -> None:
     other = replace(CONTAINERD, version="containerd x 1.7.0 y")
     # The machine may run a containerd of its own beside the cluster's.
     assert judge.runtime(node, [other, CONTAINERD], socket, socket_exists=True) == []
-    assert "version 1.6.20~ds1, as the node reports" in _text(judge.runtime(node, [other], socket, socket_exists=True))
+    assert "version 1.6.20, as the node reports" in _text(judge.runtime(node, [other], socket, socket_exists=True))
     assert "not running" in _text(judge.runtime(node, [], socket, socket_exists=True))
     assert "does not exist" in _text(judge.runtime(node, [CONTAINERD], socket, socket_exists=False))
     assert "names no runtime socket" in _text(judge.runtime(node, [CONTAINERD], "", socket_exists=False))

@@ -135,24 +135,30 @@ def test_failed_evaluations_must_not_grow() -> None:
     assert "rule group g: seen 2 failed" in _text(rules.failures_flat([objects.series(2, rule_group="g")]))
 
 
-INTERVALS = {"kubelet": 15.0}
+def _ages(age: float | str = 1.0) -> list[Json]:
+    labels = [target["labels"] for target in objects.targets()["activeTargets"]]
+    return [objects.series(age, job=found["job"], instance=found["instance"]) for found in labels]
 
 
 def test_fresh_storage_is_fine() -> None:
     assert storage.scrape_intervals(objects.targets()) == dict.fromkeys(objects.JOBS, 15.0)
-    assert storage.up_is_fresh([objects.series(29.9, job="kubelet")], INTERVALS) == []
+    assert storage.lookback(objects.targets()) == 30
+    assert storage.up_is_fresh(_ages(29.9), objects.targets()) == []
     assert storage.log_is_sound(parse(PAGE)) == []
     assert storage.advancing(parse(f"{storage.APPENDED} 5\n"), parse(PAGE)) == []
 
 
 def test_old_samples_are_named() -> None:
-    assert "newest sample 30 s old" in _text(storage.up_is_fresh([objects.series(30, job="kubelet")], INTERVALS))
-    assert storage.up_is_fresh([objects.series("NaN", job="kubelet")], INTERVALS)
-    assert "no series" in _text(storage.up_is_fresh([], INTERVALS))
+    old = _text(storage.up_is_fresh(_ages(30), objects.targets()))
+    assert "up of job kubelet, instance 10.88.0.1:10250: seen newest sample 30 s old" in old
+    assert storage.up_is_fresh(_ages("NaN"), objects.targets())
+    assert "seen no sample" in _text(storage.up_is_fresh([], objects.targets()))
+    assert "no active target" in _text(storage.up_is_fresh(_ages(), {}))
 
 
 def test_series_of_a_target_that_has_left_is_nobodys_fault() -> None:
-    assert storage.up_is_fresh([objects.series(200, job="gone")], INTERVALS) == []
+    gone = objects.series(286, job="prometheus", instance="10.88.0.3:9090")
+    assert storage.up_is_fresh([*_ages(), gone], objects.targets()) == []
 
 
 def test_corrupt_log_and_stopped_ingestion_are_named() -> None:

@@ -191,7 +191,7 @@ def test_metric_that_breaks_its_contract_is_named(kind: str) -> None:
 def test_event_metric_may_be_absent_but_not_wrong() -> None:
     event = Metric(name="e", type=MetricType.GAUGE, unit="1", meaning="", presence=Presence.EVENT, event="a fault")
     assert signals.contracted(event, "j", _seen(count=0)) == []
-    assert signals.fresh(event, "j", [], 30) == []
+    assert signals.fresh(event, "j", [], {"a"}, 30) == []
     assert "type counter; expected type gauge" in _text(signals.contracted(event, "j", HEALTHY))
 
 
@@ -209,9 +209,14 @@ def test_type_of_a_counter_is_found_with_and_without_suffix(name: str) -> None:
     assert signals.declared_types({"other": [{"type": "counter"}]}, COUNTER) == frozenset()
 
 
-def test_age_is_judged_per_instance() -> None:
-    assert signals.fresh(COUNTER, "j", [objects.series(30, instance="a")], 30) == []
-    old = signals.fresh(COUNTER, "j", [objects.series(1, instance="a"), objects.series(31, instance="b")], 30)
-    assert _text(old) == "x_total of job j, instance b: seen newest sample 31 s old; expected younger than 30 s"
-    assert signals.fresh(COUNTER, "j", [], 30)
-    assert signals.fresh(COUNTER, "j", [objects.series("NaN")], 30)
+def _fresh(*ages: Json) -> str:
+    return _text(signals.fresh(COUNTER, "j", list(ages), {"a", "b"}, 30))
+
+
+def test_age_is_judged_per_active_instance() -> None:
+    assert _fresh(objects.series(30, instance="a"), objects.series(200, instance="gone")) == ""
+    old = _fresh(objects.series(1, instance="a"), objects.series(31, instance="b"))
+    assert old == "x_total of job j, instance b: seen newest sample 31 s old; expected younger than 30 s"
+    assert "no samples" in _fresh()
+    assert "no samples" in _fresh(objects.series(1, instance="gone"))
+    assert _fresh(objects.series("NaN", instance="a"))

@@ -61,4 +61,4 @@ def settings(stack: str, images: Path | None = None, **sections: dict[str, Any])
 
 def local_args(**sections: dict[str, Any]) -> PrometheusArgs:
     """Arguments of the Prometheus component of stack local."""
-    return prometheus_args(settings("local", **sections), {"prometheus": LOCAL_IMAGE})
+    return prometheus_args(settings("local", None, **sections), {"prometheus": LOCAL_IMAGE})

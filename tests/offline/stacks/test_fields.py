@@ -93,7 +93,7 @@ def test_size_refuses(text: str) -> None:
         (fields.Text, "x"),
     ],
 )
-def test_types_accept(kind: object, text: str) -> None:
+def test_types_accept(kind: type[str], text: str) -> None:
     assert TypeAdapter(kind).validate_python(text) == text
 
 
@@ -120,7 +120,7 @@ def test_types_accept(kind: object, text: str) -> None:
         (fields.Text, "  ", "must not be empty"),
     ],
 )
-def test_types_refuse_and_say_what_is_accepted(kind: object, text: str, words: str) -> None:
+def test_types_refuse_and_say_what_is_accepted(kind: type[str], text: str, words: str) -> None:
     with pytest.raises(ValidationError, match=words):
         TypeAdapter(kind).validate_python(text)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pulumi.runtime.config import CONFIG
 
 from components.errors import DeployError
-from stacks import settings as module
-from stacks.settings import parse
+from stacks.settings import _config, parse
 from tests.offline.stacks.examples import STACKS, as_pulumi_has_it, completed, settings, stack_file
 
 
@@ -150,8 +150,8 @@ def test_values_that_look_like_numbers_stay_text() -> None:
 
 def test_the_whole_config_map_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PULUMI_CONFIG", '{"plumbline:a": "environment", "plumbline:b": "environment"}')
-    token = module.CONFIG.set({"plumbline:b": "engine"})
+    token = CONFIG.set({"plumbline:b": "engine"})
     try:
-        assert module._config() == {"plumbline:a": "environment", "plumbline:b": "engine"}
+        assert _config() == {"plumbline:a": "environment", "plumbline:b": "engine"}
     finally:
-        module.CONFIG.reset(token)
+        CONFIG.reset(token)
