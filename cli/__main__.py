@@ -65,11 +65,11 @@ def _pass_on(program: str, arguments: Sequence[str]) -> int:
     if program == "kubectl":
         state = home.state(os.environ.get("PLUMBLINE_STATE", EMBEDDED))
         argv = [str(programs.binary(home, "kubectl")), f"--kubeconfig={state}/kubeconfig", f"--context={CONTEXT}"]
-        os.execve(argv[0], [*argv, *arguments], dict(os.environ))  # noqa: S606
+        os.execve(argv[0], [*argv, *arguments], dict(os.environ))  # noqa: S606  we become it
     engine = engine_for(home, _stack_of(arguments))
     engine.prepare()
     argv = engine.argv(arguments)
-    os.execve(argv[0], argv, engine.environment())  # noqa: S606
+    os.execve(argv[0], argv, engine.environment())  # noqa: S606  we become it
     return 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
@@ -65,7 +66,7 @@ def test(home: Home, progress: Progress) -> int:
 
 def lock(_: Home) -> int:
     """Compile requirements.lock: every package with its hashes, no address of an index."""
-    if subprocess.run(["uv", "--version"], capture_output=True, check=False).returncode != 0:
+    if shutil.which("uv") is None:
         raise SandboxError("uv is not on PATH", "pip install uv, then run make lock again")
     return subprocess.run(
         [

@@ -189,10 +189,9 @@ CONTROL: Final[dict[str, Callable[[Context], list[str]]]] = {
     "kube-scheduler": kube_scheduler,
     "coredns": coredns,
 }
-NODE: Final[dict[str, Callable[[Context], list[str]]]] = {
-    "kubelet": kubelet,
+AFTER_NODE: Final[dict[str, Callable[[Context], list[str]]]] = {
     "kube-proxy": kube_proxy,
     "local-path-provisioner": local_path_provisioner,
     "kube-router": kube_router,
 }
-ALL: Final = (*BEFORE_API, *CONTROL, *NODE)
+ALL: Final = (*BEFORE_API, *CONTROL, "kubelet", *AFTER_NODE)

@@ -122,6 +122,11 @@ def _target(line: str) -> str:
     return found[1] if found else ""
 
 
+def has_chain(tools: HostTools, name: str) -> bool:
+    """Whether the filter table has this chain."""
+    return run([str(tools.bin / "iptables"), "-w", "-S", name], timeout=30, check=False).code == 0
+
+
 def _remove_sets(tools: HostTools) -> None:
     ipset = str(tools.bin / "ipset")
     listed = run([ipset, "list", "-name"], timeout=30, check=False)

@@ -155,16 +155,15 @@ def _start_control_plane(c: Context, images: Mapping[str, BuiltImage]) -> None:
 
 def _start_node(c: Context) -> None:
     begin = dt.datetime.now(dt.UTC).replace(microsecond=0)
-    pids = {name: _start(c, name, command) for name, command in commands.NODE.items()}
-    _await(c, "the node", lambda: _node_ready(c, begin), NODE_SECONDS, "kubelet", pids["kubelet"])
-    _await(
-        c,
-        "the service proxy",
-        lambda: _answers("kube-proxy", "health"),
-        PROCESS_SECONDS,
-        "kube-proxy",
-        pids["kube-proxy"],
-    )
+    pid = _start(c, "kubelet", commands.kubelet)
+    _await(c, "the node", lambda: _node_ready(c, begin), NODE_SECONDS, "kubelet", pid)
+    # The policy engine gives up when the node object is not there yet.
+    pids = {name: _start(c, name, command) for name, command in commands.AFTER_NODE.items()}
+    for name, what, probe in (
+        ("kube-proxy", "the service proxy", lambda: _answers("kube-proxy", "health")),
+        ("kube-router", "the policy engine", lambda: network.has_chain(c.tools, "KUBE-ROUTER-FORWARD")),
+    ):
+        _await(c, what, probe, PROCESS_SECONDS, name, pids[name])
     lost = set(commands.ALL) - set(daemons.running(str(c.paths.state)))
     if lost:
         name = sorted(lost)[0]

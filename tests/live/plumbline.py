@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -176,6 +177,7 @@ def preview_elsewhere(stack: str, work: Path) -> subprocess.CompletedProcess[str
     document = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text())
     here = {key: local[key] for key in ("uid", "context", "kubeconfig")}
     document["config"]["plumbline:cluster"] |= here
+    document["config"]["plumbline:namespace"] = f"plumbline-{stack}"  # the deployed claims are none of its business
     config = work / f"Pulumi.{stack}.yaml"
     config.write_text(yaml.safe_dump(document))
     (work / "backend").mkdir()
@@ -185,10 +187,14 @@ def preview_elsewhere(stack: str, work: Path) -> subprocess.CompletedProcess[str
         "PULUMI_HOME": str(state / "pulumi-home"),
         "PULUMI_CONFIG_PASSPHRASE": "preview",
     }
-    done = None
-    for arguments in (("stack", "init", stack), ("preview", "--diff", "--stack", stack)):
+    # `stack init` knows no --config-file and writes a salt into the project's stack file: let it be a copy's.
+    shutil.copy(ROOT / "Pulumi.yaml", work)
+    for arguments in (
+        ("stack", "init", stack, "--cwd", str(work)),
+        ("preview", "--diff", "--stack", stack, "--config-file", str(config)),
+    ):
         done = subprocess.run(
-            [str(binary(find_home(), "pulumi")), "--non-interactive", *arguments, "--config-file", str(config)],
+            [str(binary(find_home(), "pulumi")), "--non-interactive", *arguments],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -199,5 +205,4 @@ def preview_elsewhere(stack: str, work: Path) -> subprocess.CompletedProcess[str
             check=False,
         )
         assert done.returncode == 0, done.stdout
-    assert done is not None
     return done

@@ -22,6 +22,7 @@ def test_up_ends_green_with_every_pod_running(machine_before: dict[str, list[str
     report = json.loads((OUT / "report.json").read_text())
     assert report["verdict"] == "green"
     assert {c["status"] for c in report["checks"]} == {"pass"}
+    assert {p["metadata"]["namespace"] for p in get("pods", "-A")["items"]} >= {NAMESPACE}
     phases = {p["metadata"]["name"]: p["status"]["phase"] for p in get("pods", "-A")["items"]}
     assert phases["prometheus-0"] == "Running"
     assert set(phases.values()) <= {"Running", "Succeeded"}

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sandbox.process import ProgramError, run
 from tests.offline.docs.markdown import ROOT, blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sandbox.process import Finished
     from tests.offline.docs.markdown import Block
 
 LANGUAGE = "console"
@@ -30,6 +31,7 @@ MARKER = re.compile(
     r"(?P<kind>offline|live)(?: (?P<name>[a-z][a-z-]*))?(?: exit=(?P<code>\d+))?|(?P<shown>shown) (?P<reason>\S.*)"
 )
 _ELSEWHERE = {".out/local": ".out/{state}", "state/local": "state/{state}"}
+_SECONDS = {"offline": 60.0, "live": 900.0}
 _PRINTED = 1500
 
 
@@ -71,7 +73,7 @@ def examples(kind: str) -> tuple[Example, ...]:
 
 
 def live_commands() -> tuple[Example, ...]:
-    """What the live tests run, in this order, with `complaints(example, state=…)`.
+    """What the live tests run, in this order: `assert complaints(example, state=STATE) == []` for each.
 
     Each example starts with a running stack that smoke calls green (the first one starts it), and ends with one.
     """
@@ -101,36 +103,34 @@ def example(block: Block) -> Example:
     )
 
 
-def complaints(wanted: Example, *, state: str | None = None, root: Path = ROOT, timeout: float = 60) -> list[str]:
+def complaints(
+    wanted: Example, *, state: str | None = None, root: Path = ROOT, timeout: float | None = None
+) -> list[str]:
     """Run the commands in one shell from the checkout; what differs from the page, empty if nothing does.
 
-    state: name of the cluster state that stands for `local`, in the environment and in paths. timeout: seconds.
+    state: name of the cluster state that stands for `local`, in the environment and in paths. timeout: seconds, by
+    kind if not given.
     """
-    environment = {k: v for k, v in os.environ.items() if k not in ("PLUMBLINE_STATE", "PULUMI_STACK", "MAKEFLAGS")}
-    if state is not None:
-        environment["PLUMBLINE_STATE"] = state
-    script = "\n".join(("set -eu", *(elsewhere(command, state) for command in wanted.commands)))
     try:
-        done = subprocess.run(
-            ["bash", "-c", script],
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return [f"{wanted.where}: did not end within {timeout:g} s"]
+        done = _typed([elsewhere(c, state) for c in wanted.commands], state, root, timeout or _SECONDS[wanted.kind])
+    except ProgramError as error:
+        return [f"{wanted.where}: {error}"]
     found = []
-    if done.returncode != wanted.exit_code:
-        found.append(f"{wanted.where}: exit code {done.returncode}, the page says {wanted.exit_code}")
+    if done.code != wanted.exit_code:
+        found.append(f"{wanted.where}: exit code {done.code}, the page says {wanted.exit_code}")
     missing = first_missing([elsewhere(line, state) for line in wanted.output], done.stdout.splitlines())
     if missing is not None:
         found.append(f"{wanted.where}: the page shows {missing!r}, which was not printed (in this place)")
     return [*found, f"printed:\n{done.stdout[-_PRINTED:]}"] if found else []
+
+
+def _typed(commands: list[str], state: str | None, root: Path, timeout: float) -> Finished:
+    """One shell, both streams in one, nobody at the keyboard; ends at the first command that fails."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PLUMBLINE_STATE", "PULUMI_STACK", "MAKEFLAGS")}
+    if state is not None:
+        environment["PLUMBLINE_STATE"] = state
+    script = "\n".join(("exec 2>&1", "set -eu", *commands))
+    return run(["bash", "-c", script], timeout=timeout, env=environment, cwd=root, check=False)
 
 
 def elsewhere(text: str, state: str | None) -> str:
@@ -142,11 +142,16 @@ def elsewhere(text: str, state: str | None) -> str:
 
 def first_missing(wanted: list[str], printed: list[str]) -> str | None:
     """The first wanted line that is not printed after the ones before it; None if all are."""
-    rest = iter(line.strip() for line in printed)
+    rest = iter([_plain(line) for line in printed])
     for line in wanted:
         if line == "…":
             continue
-        pattern = re.compile(".*".join(re.escape(part.strip()) for part in line.split("…")))
-        if not any(pattern.fullmatch(" ".join(p.split())) or pattern.fullmatch(p) for p in rest):
+        pattern = re.compile(".*".join(re.escape(_plain(part)) for part in line.split("…")))
+        if not any(pattern.fullmatch(found) for found in rest):
             return line
     return None
+
+
+def _plain(text: str) -> str:
+    """Columns of tables move with their content: blanks count as one."""
+    return " ".join(text.split())

@@ -78,14 +78,18 @@ class Page:
                 found.add(slug if seen[slug] == 0 else f"{slug}-{seen[slug]}")
         return found
 
-    def rows(self) -> list[tuple[Found, ...]]:
-        """Cells of each row of a table, heads and rulers left out. No cell may hold a `|`."""
-        found = []
+    def tables(self, head: str) -> list[list[Found]]:
+        """Rows, as cells, of every table whose first column is headed `head`. No cell may hold a `|`."""
+        found: list[list[Found]] = []
+        inside = False
         for number, line in enumerate(self.prose, 1):
-            below = self.prose[number] if number < len(self.prose) else ""
-            if line.startswith("|") and not _RULER.fullmatch(line) and not _RULER.fullmatch(below):
-                cells = (cell.strip() for cell in line.strip("| ").split("|"))
-                found.append(tuple(Found(page=self.path, line=number, text=cell) for cell in cells))
+            cells = [cell.strip() for cell in line.strip("| ").split("|")]
+            if number < len(self.prose) and _RULER.fullmatch(self.prose[number]):
+                inside = cells[0] == head
+            elif not line.startswith("|"):
+                inside = False
+            elif inside and not _RULER.fullmatch(line):
+                found.append([Found(page=self.path, line=number, text=cell) for cell in cells])
         return found
 
     def _found(self, text: str, start: int, what: str) -> Found:

@@ -20,7 +20,7 @@ _STACK = re.compile(r"(?:\bSTACK=|--stack[ =]|-s )([a-z][\w-]*)")
 _SETTING = re.compile(r"plumbline:[a-z][\w.\[\]]*")
 _AREAS = "|".join(sorted({check_id.partition(".")[0] for check_id in CHECK_IDS}))
 _CHECK = re.compile(rf"(?<![\w.:/-])(?:{_AREAS})\.[a-z][a-z_]+(?![\w.(])")
-_METRIC = re.compile(r"\b(?:prometheus|kubelet|apiserver|container|process)_[a-z][a-z_]+")
+_METRIC = re.compile(r"\b(?:prometheus|kubelet|apiserver)_[a-z][a-z_]+")
 _VARIABLE = re.compile(r"\bPLUMBLINE_[A-Z_]+")
 _MACHINE = re.compile(r"(?<![\w.])/(?:var|run|sys|proc)/[\w./-]+")
 _TEST = re.compile(r"\btest_[a-z]\w+(?!\w|\.py)")
@@ -31,11 +31,14 @@ _LANGUAGES = ("console", "yaml", "text")
 
 
 def mentioned(page: Page) -> list[Found]:
-    """Code spans, and lines of blocks that people copy from."""
+    """Code spans, and lines of blocks that people copy from.
+
+    A block that expects a failure may name what does not exist: that is its point.
+    """
     lines = [
         Found(page=page.path, line=block.line + number, text=line)
         for block in page.blocks
-        if block.language in _LANGUAGES
+        if block.language in _LANGUAGES and "exit=" not in (block.marker or "")
         for number, line in enumerate(block.lines, 1)
     ]
     return page.spans() + lines
@@ -56,13 +59,8 @@ def stacks(page: Page) -> Iterator[str]:
     """Stacks named in commands."""
     for found in mentioned(page):
         for name in _STACK.findall(found.text):
-            if name not in names.stacks() and "…" not in found.text and not _is_an_error_on_purpose(page, found):
+            if name not in names.stacks():
                 yield f"{found.where}: there is no stack `{name}`"
-
-
-def _is_an_error_on_purpose(page: Page, found: Found) -> bool:
-    """A command in a block that expects a failure may name what does not exist: that is its point."""
-    return any("exit=" in (b.marker or "") and b.line < found.line <= b.line + len(b.lines) for b in page.blocks)
 
 
 def settings(page: Page) -> Iterator[str]:
@@ -127,8 +125,7 @@ def machine(page: Page) -> Iterator[str]:
         for path in _MACHINE.findall(found.text):
             named = path.rstrip("./")
             inside = named.removeprefix("/var/lib/plumbline")
-            known = _in_home(inside) if inside != named else names.is_spelt(named)
-            if not known:
+            if not (_in_home(inside) if inside != named else names.is_fixed(named)):
                 yield f"{found.where}: no code knows `{named}`"
         for inside in _HOME.findall(found.text):
             if not _in_home(inside):
@@ -136,9 +133,9 @@ def machine(page: Page) -> Iterator[str]:
 
 
 def _in_home(path: str) -> bool:
-    """Every part is a name that the code spells, or stands for the name of a state."""
+    """Every part is one that the code joins to a path, or stands for the name of a state."""
     parts = [part for part in path.strip("/.").split("/") if part and not part.startswith("<")]
-    return all(part in names.stacks() or names.is_spelt(part) for part in parts)
+    return all(part in names.stacks() or part in names.parts_of_paths() for part in parts)
 
 
 def _is_written(path: str) -> bool:

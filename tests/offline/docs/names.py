@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 ROOMS = ("bin", "cli", "components", "sandbox", "signals", "smoke", "stacks", "tests")
 SUFFIXES = ("py", "md", "toml", "yaml", "yml", "json", "xml", "html", "lock", "mod", "sum", "ini", "j2")
 PREFIX = "plumbline:"
+NOT_CATALOGUED = {
+    "prometheus_tsdb_lowest_timestamp_seconds": "asked once, by a person who reads a runbook",
+}
 _SERIES = ("_bucket", "_count", "_sum")
 
 
@@ -70,14 +73,15 @@ def section_of(annotation: Any) -> tuple[type[BaseModel], bool] | None:  # noqa:
 
 def is_setting(text: str) -> bool:
     """Whether `plumbline:a.b` is a key of the settings; the one metric of that form counts too."""
-    key = re.sub(r"\[\d+\]", "[]", text.removeprefix(PREFIX))
+    key = re.sub(r"\[\d*\]", "[]", text.removeprefix(PREFIX)).removesuffix("[]")
     return key in settings() or text == REVISION_METRIC
 
 
 def is_metric(name: str) -> bool:
-    """Whether the catalogue describes this metric, or the metric of this series."""
-    known = {metric.name for page in PRODUCERS for metric in page.metrics}
-    return name in known or any(name.removesuffix(suffix) in known for suffix in _SERIES)
+    """Whether the catalogue describes this metric, or the metric of this series, or says that it is not kept."""
+    known = {metric.name for page in PRODUCERS for metric in page.metrics} | set(NOT_CATALOGUED)
+    dropped = any(drop.metric.startswith(name) for page in PRODUCERS for drop in page.drops)
+    return dropped or name in known or any(name.removesuffix(suffix) in known for suffix in _SERIES)
 
 
 @cache
@@ -119,10 +123,16 @@ def tests() -> frozenset[str]:
 
 
 @cache
+def _trees() -> dict[str, ast.Module]:
+    """Path → syntax tree of every Python file of the rooms, tests aside."""
+    code = {path.relative_to(ROOT): text for path, text in sources().items() if path.suffix == ".py"}
+    return {str(path): ast.parse(text) for path, text in code.items() if path.parts[0] != "tests"}
+
+
+@cache
 def texts() -> tuple[str, ...]:
-    """Every text in the code of the rooms, tests aside; what is filled in at run time is `\\0`."""
-    code = [s for path, s in sources().items() if path.suffix == ".py" and not path.is_relative_to(ROOT / "tests")]
-    return tuple(text for source in code for node in ast.walk(ast.parse(source)) if (text := template(node)))
+    """Every text in the code; what is filled in at run time is `\\0`."""
+    return tuple(text for tree in _trees().values() for node in ast.walk(tree) if (text := template(node)))
 
 
 def template(node: ast.AST) -> str:
@@ -137,9 +147,29 @@ def template(node: ast.AST) -> str:
 
 
 def says(quoted: str, text: str) -> bool:
-    """Whether a message of the code is the one that a page quotes, with `…` for what varies."""
-    parts = [re.escape(part.strip()) for part in quoted.split("…")]
-    return re.search(r".*".join(parts), text.replace("\0", "…"), re.DOTALL) is not None
+    """Whether a message of the code begins as a page quotes it, with `…` for what varies."""
+    parts = [part.strip() for part in quoted.split("…")]
+    if not all(part in text for part in parts):
+        return False
+    return re.match(r".*?".join(map(re.escape, parts)), text.removeprefix("error: "), re.DOTALL) is not None
+
+
+@cache
+def parts_of_paths() -> frozenset[str]:
+    """Names that the code joins to a path: `x / "name"`, or `/name` in a text."""
+    found: set[str] = set()
+    for tree in _trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                found.update(template(node.right).split("/"))
+    joined = re.findall(r"\0/([\w./-]+)", "\n".join(texts()))
+    return frozenset((*found, *(part for path in joined for part in path.split("/"))))
+
+
+def is_fixed(path: str) -> bool:
+    """Whether the code has this absolute path, or one below or above it, as a text of its own."""
+    own = [text for text in texts() if re.fullmatch(r"/[\w./-]+", text)]
+    return any(path == o or path.startswith(f"{o}/") or o.startswith(f"{path}/") for o in own)
 
 
 @cache
@@ -147,11 +177,8 @@ def raised() -> dict[str, str]:
     """`file:line` → message, for every error that a user can act on and whose message stands where it is raised."""
     errors = ("SandboxError", "DeployError", "UsageError", "fail")
     found = {}
-    for path, source in sources().items():
-        if path.suffix != ".py" or path.is_relative_to(ROOT / "tests"):
-            continue
-        for node in ast.walk(ast.parse(source)):
-            name = getattr(getattr(node, "func", None), "id", "")
-            if isinstance(node, ast.Call) and name in errors and node.args and (text := template(node.args[0])):
-                found[f"{path.relative_to(ROOT)}:{node.lineno}"] = text
-    return found
+    for path, tree in _trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and node.args and getattr(node.func, "id", "") in errors:
+                found[f"{path}:{node.lineno}"] = template(node.args[0])
+    return {where: text for where, text in found.items() if text}

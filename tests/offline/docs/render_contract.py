@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 HEAD = f"""# Outputs contract, version {Contract.model_fields["version"].default}
 
-What a deployed stack promises. `make up` writes it to `.out/<stack>/contract.json`; the cluster has it as key `{CONTRACT_KEY}` of
-ConfigMap `{CONTRACT_CONFIGMAP}`; Pulumi as output `contract`. The smoke suite knows a stack by this document alone. It names
-secrets and never holds their values. An unknown key is an error.
+What a deployed stack promises. `make up` writes it to `.out/<stack>/contract.json`; the cluster has it as key
+`{CONTRACT_KEY}` of ConfigMap `{CONTRACT_CONFIGMAP}`; Pulumi as output `contract`. The smoke suite knows a stack by this
+document alone. It names secrets and never holds their values. An unknown key is an error.
 
 """
 _WORDS = {str: "text", int: "whole number", bool: "true or false"}

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 HEAD = """# Settings
 
-Every key that a stack file may hold, as `stacks/settings.py` reads it. An unknown key is an error. Rules between settings
-are in [operate](../operate.md#rules-between-settings), how to set one in [operate](../operate.md#change-a-setting).
+Every key that a stack file may hold, as `stacks/settings.py` reads it. An unknown key is an error. Rules between
+settings are in [operate](../operate.md#rules-between-settings), how to set one in
+[operate](../operate.md#change-a-setting).
 Stack `local` needs nothing of you: `make up` fills in `plumbline:cluster.context`, `plumbline:cluster.uid`,
 `plumbline:cluster.kubeconfig` and `plumbline:images.path`. Every other stack must name its context and its uid.
 
@@ -55,9 +56,7 @@ def _doc(model: type[BaseModel]) -> str:
 def _table(above: str, model: type[BaseModel]) -> str:
     shown = {name: info for name, info in model.model_fields.items() if not info.exclude}
     prefix = f"{PREFIX}{above}." if above else PREFIX
-    rows = [
-        (code(prefix + name), _type(info), _default(info), info.description or "") for name, info in shown.items()
-    ]
+    rows = [(code(prefix + name), _type(info), _default(info), info.description or "") for name, info in shown.items()]
     return table(("Key", "Type", "Default", "Meaning"), rows)
 
 
@@ -65,7 +64,7 @@ def _default(info: FieldInfo) -> str:
     if info.is_required():
         return "required"
     if section_of(info.annotation):
-        return "–"
+        return "-"
     return "not set" if info.default is None else code(_yaml(info.default))
 
 

@@ -29,8 +29,9 @@ REQUIREMENTS = {
 
 CHECKS = """# Checks of the smoke suite
 
-`make smoke` runs those of impact `read` and `sentinel`; `make prove` adds `disruptive`. A check whose need is not among the
-capabilities of the [contract](contract.md) is a declared skip. How to read a report: [operate](../operate.md#read-a-report).
+`make smoke` runs those of impact `read` and `sentinel`; `make prove` adds `disruptive`. A check whose need is not
+among the capabilities of the [contract](contract.md) is a declared skip. How to read a report:
+[operate](../operate.md#read-a-report).
 
 """
 SIGNALS = """# Signals
@@ -41,8 +42,8 @@ What each producer exposes and what of it is kept. The same records give the scr
 """
 ALERTS = """# Alerts and recorded series
 
-Severity says how soon somebody must respond: P0 5 minutes, P1 15 minutes, P2 one hour, P3 one working day. "After" is how long
-the condition must hold.
+Severity says how soon somebody must respond: P0 5 minutes, P1 15 minutes, P2 one hour, P3 one working day. "After" is
+how long the condition must hold.
 
 """
 

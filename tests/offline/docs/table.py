@@ -30,8 +30,8 @@ def either(values: Iterable[object]) -> str:
 
 
 def listed(values: Iterable[object]) -> str:
-    """Code spans joined by commas; a dash for none."""
-    return ", ".join(code(value) for value in values) or "–"
+    """Code spans joined by commas; `none` without any."""
+    return ", ".join(code(value) for value in values) or "none"
 
 
 def _cell(text: str) -> str:

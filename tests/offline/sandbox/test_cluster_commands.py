@@ -16,7 +16,7 @@ from sandbox.hosttools import HostTools
 CONTEXT = Context(
     Home(Path("/h")), Paths(Path("/h/state/local")), HostTools(Path("/h/tools")), "plumbline.local/helper:1-a"
 )
-COMMANDS = {**commands.BEFORE_API, **commands.CONTROL, **commands.NODE}
+COMMANDS = {**commands.BEFORE_API, **commands.CONTROL, "kubelet": commands.kubelet, **commands.AFTER_NODE}
 BRIDGE, LOOPBACK = "10.203.0.1", "127.0.0.1"
 
 

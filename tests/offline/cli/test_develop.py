@@ -1,0 +1,117 @@
+"""The habits of whoever changes the project: every step is run, and one red step is red."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli import bench, develop, embedded
+from sandbox.cluster import ownership
+from sandbox.cluster.ownership import Owner
+from sandbox.errors import SandboxError
+from sandbox.programs import build as programs
+from tests.offline.sandbox.fakes import silent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sandbox.home import Home
+
+STEPS = ["ruff", "format", "types", "offline tests"]
+
+
+class Steps:
+    """Steps that were run, and their exit codes (0 unless a test says otherwise)."""
+
+    def __init__(self) -> None:
+        """All green."""
+        self.titles: list[str] = []
+        self.codes: dict[str, int] = {}
+
+    def run(self, _home: Home, title: str, _arguments: object) -> int:
+        """Stand in for a subprocess."""
+        self.titles.append(title)
+        return self.codes.get(title, 0)
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
+    """Steps that start no process."""
+    found = Steps()
+    monkeypatch.setattr(develop, "_step", found.run)
+    monkeypatch.setattr(programs, "ensure", lambda *_: None)
+    return found
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Notes what happens to clusters."""
+    events: list[str] = []
+    monkeypatch.setattr(embedded, "take_down", lambda *_: events.append("down"))
+    monkeypatch.setattr(embedded, "delete_state", lambda _home, state, _: events.append(f"delete {state.name}"))
+    monkeypatch.setenv("PLUMBLINE_STATE", "")  # so that what `test` sets is undone after each test
+    return events
+
+
+def test_check_runs_every_step(home: Home, steps: Steps) -> None:
+    assert develop.check(home, silent()[0]) == 0
+    assert steps.titles == STEPS
+
+
+@pytest.mark.parametrize("title", STEPS)
+def test_one_red_step_is_red_and_named_and_the_others_are_run(
+    home: Home, steps: Steps, capsys: pytest.CaptureFixture[str], title: str
+) -> None:
+    steps.codes[title] = 2
+    assert develop.check(home, silent()[0]) == 1
+    assert steps.titles == STEPS
+    assert f"error: {title} failed" in capsys.readouterr().err
+
+
+def test_live_tests_run_on_a_state_of_their_own(home: Home, steps: Steps, cluster: list[str]) -> None:
+    assert develop.test(home, silent()[0]) == 0
+    assert steps.titles == [*STEPS, "live tests"]
+    assert cluster == ["down", "delete test", "down", "delete test"]
+
+
+def test_live_tests_that_fail_leave_nothing(home: Home, steps: Steps, cluster: list[str]) -> None:
+    steps.codes["live tests"] = 1
+    assert develop.test(home, silent()[0]) == 1
+    assert cluster[-2:] == ["down", "delete test"]
+
+
+def test_running_cluster_of_the_user_is_named(
+    home: Home, steps: Steps, cluster: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ownership.write_owner(Owner(home.state("local"), {}))
+    develop.test(home, silent()[0])
+    assert "'local' was stopped, its data kept; make up resumes it" in capsys.readouterr().err
+    assert "delete local" not in cluster
+    assert "live tests" in steps.titles
+
+
+def test_red_check_ends_the_test(home: Home, steps: Steps, cluster: list[str]) -> None:
+    steps.codes["types"] = 1
+    assert develop.test(home, silent()[0]) == 1
+    assert "live tests" not in steps.titles
+    assert cluster == []
+
+
+def test_lock_without_its_compiler_says_what_to_install(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxError, match=r"uv is not on PATH"):
+        develop.lock(home)
+
+
+def test_bench_shows_figures_beside_aims() -> None:
+    text = bench.table({"make smoke": 45.0}, cores=4)
+    assert "4 cores" in text
+    assert any(line.split() == ["make", "smoke", "45.0", "s", "30", "s", "1.50"] for line in text.splitlines())
+
+
+def test_bench_tells_what_was_not_measured() -> None:
+    lines = [line for line in bench.table({}, cores=2).splitlines() if line.strip().startswith("cold:")]
+    assert ["not run" in line and "make bench COLD=1" in line for line in lines] == [True]

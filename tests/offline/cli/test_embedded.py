@@ -1,0 +1,70 @@
+"""State and caches are deleted only when nothing runs from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli import embedded
+from sandbox.cluster import daemons, ownership
+from sandbox.cluster.ownership import Owner
+from sandbox.errors import SandboxError
+from tests.offline.sandbox.fakes import silent
+
+if TYPE_CHECKING:
+    from sandbox.home import Home
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Notes when the cluster is taken down, on a machine where none runs."""
+    events: list[str] = []
+    monkeypatch.setattr(embedded, "take_down", lambda *_: events.append("down"))
+    monkeypatch.setattr(daemons, "marked", lambda _=None: [])
+    return events
+
+
+def delete(home: Home, name: str) -> None:
+    """Make the state and delete it."""
+    (home.state(name) / "etcd").mkdir(parents=True)
+    embedded.delete_state(home, home.state(name), silent()[0])
+
+
+def test_state_of_a_stopped_cluster_is_deleted(home: Home, stopped: list[str]) -> None:
+    delete(home, "local")
+    assert not home.state("local").exists()
+    assert stopped == []
+
+
+def test_cluster_of_the_state_is_stopped_first(home: Home, stopped: list[str]) -> None:
+    ownership.write_owner(Owner(home.state("local"), {}))
+    delete(home, "local")
+    assert stopped == ["down"]
+
+
+def test_cluster_of_another_state_goes_on(home: Home, stopped: list[str]) -> None:
+    ownership.write_owner(Owner(home.state("local"), {}))
+    delete(home, "test")
+    assert stopped == []
+
+
+def test_processes_without_a_record_are_stopped_too(
+    home: Home, stopped: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemons, "marked", lambda mark=None: ["etcd"] if mark == str(home.state("local")) else [])
+    delete(home, "local")
+    assert stopped == ["down"]
+
+
+def test_state_that_is_not_there_is_no_error(home: Home, stopped: list[str]) -> None:
+    embedded.delete_state(home, home.state("local"), silent()[0])
+    assert stopped == []
+
+
+def test_caches_of_a_running_cluster_stay(home: Home) -> None:
+    home.programs.mkdir(parents=True)
+    ownership.write_owner(Owner(home.state("local"), {}))
+    with pytest.raises(SandboxError, match=r"runs from the cache\n  next: run make down first"):
+        embedded.delete_caches(home)
+    assert home.programs.exists()

@@ -1,0 +1,78 @@
+"""Ctrl-C during a long build: everything ends, nothing half-made stays, and the same command goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.engine import ROOT
+from tests.offline.sandbox.fakes import PATIENCE, path_with, program, wait_for_file, wait_until_ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sandbox.home import Home
+
+# A compiler that writes half a binary, notes its process, and would go on for long.
+GO = """
+case "$1" in
+  env) echo go1.30.1;;
+  build)
+    while [ "$1" != "-o" ]; do shift; done
+    echo half > "$2"
+    sleep 120 & echo $! > "$NOTE.new" && mv "$NOTE.new" "$NOTE"; wait;;
+esac
+"""
+# The command as it is, on a disk that is large enough.
+COMMAND = """
+import shutil, sys
+from types import SimpleNamespace
+shutil.disk_usage = lambda _: SimpleNamespace(free=2**40)
+from cli.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def environment(home: Home, tmp_path: Path) -> dict[str, str]:
+    """Environment in which the compiler is the one above."""
+    program(tmp_path / "bin", "go", GO)
+    return {
+        **os.environ,
+        "PATH": path_with(tmp_path / "bin"),
+        "PLUMBLINE_HOME": str(home.root),
+        "NOTE": str(tmp_path / "compiler"),
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_build_ends_clean(
+    environment: dict[str, str], home: Home, tmp_path: Path, sent: signal.Signals
+) -> None:
+    # As in a terminal, whatever this test itself was started from.
+    terminal = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    argv = [sys.executable, "-c", f"{terminal}\n{COMMAND}", "programs"]
+    with subprocess.Popen(argv, env=environment, stderr=subprocess.PIPE, text=True) as building:
+        compiler = int(wait_for_file(tmp_path / "compiler"))
+        building.send_signal(sent)
+        _, printed = building.communicate(timeout=PATIENCE)
+    assert building.returncode == 130
+    assert "interrupted; run the same command again" in printed
+    assert "Traceback" not in printed
+    assert [path.name for path in home.programs.iterdir()] == [".lock"]
+    assert wait_until_ended(compiler)
+
+
+def test_background_command_can_be_ended_too(environment: dict[str, str], tmp_path: Path) -> None:
+    # A shell starts background commands with SIGINT ignored; make and CI then send SIGTERM.
+    argv = ["sh", "-c", 'trap "" INT; exec "$0" -c "$1" programs', sys.executable, COMMAND]
+    with subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL) as building:
+        wait_for_file(tmp_path / "compiler")
+        building.send_signal(signal.SIGTERM)
+        assert building.wait(PATIENCE) == 130
