@@ -19,7 +19,7 @@ down: ## stop the embedded cluster; its data stays, `make up` resumes
 clean: ## delete the embedded cluster's state after naming it; CACHE=1 deletes the caches too
 	@$(PLUMBLINE) clean --stack $(STACK) --cache $(CACHE)
 
-status: ## what runs, where it is reached, how much room is left
+status: ## what runs, how much room is left, the last verdict
 	@$(PLUMBLINE) status --stack $(STACK)
 
 smoke: ## run the checks that change nothing; writes .out/$(STACK)/report.{html,json,xml}
@@ -40,7 +40,7 @@ test: ## check, then the live tests on an embedded cluster of their own
 bench: ## times per stage beside their aims; COLD=1 measures an empty cache too (30 minutes)
 	@$(PLUMBLINE) bench --cold $(COLD)
 
-env: ## print the line that puts bin/ on PATH: eval "$$(make env)"
+env: ## print the line that puts bin/ on PATH: eval "$(make env)"
 	@$(PLUMBLINE) env
 
 programs: ## build the pinned programs into the cache
@@ -49,5 +49,5 @@ programs: ## build the pinned programs into the cache
 lock: ## compile requirements.lock from pyproject.toml
 	@$(PLUMBLINE) lock
 
-golden: ## write the golden manifests anew; look at the difference before you commit it
+golden: ## write golden manifests and reference pages anew; look at the difference before you commit it
 	@$(PLUMBLINE) golden

@@ -105,7 +105,9 @@ def _env() -> int:
 
 
 def _programs(home: Home, progress: Progress) -> int:
-    programs.ensure(home, list(catalogue()[1]), progress)
+    names = list(catalogue()[1])
+    programs.ensure(home, names, progress)
+    programs.prune(home, names)
     return 0
 
 
@@ -128,7 +130,9 @@ def _run(options: argparse.Namespace) -> int:
         "lock": lambda: develop.lock(home),
         "golden": lambda: develop.golden(home),
     }
-    return verbs[options.verb]()
+    code = verbs[options.verb]()
+    sys.stdout.flush()  # here, where a closed pipe is expected, and not while Python ends
+    return code
 
 
 def main() -> int:
@@ -143,6 +147,9 @@ def main() -> int:
         return _run(_parse(argv))
     except (SandboxError, ProgramError) as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # `make status | head`: whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         print("interrupted; run the same command again to go on where it stopped", file=sys.stderr)

@@ -45,6 +45,7 @@ def up(home: Home, stack: str, progress: Progress) -> int:
         embedded.build(home, progress)
     else:
         programs.ensure(home, ENGINE_PROGRAMS, progress)
+        programs.prune(home, ENGINE_PROGRAMS)
     with _guard(engine, "make up"):
         if engine.state is not None:
             _prepare_embedded(engine, progress)
@@ -77,6 +78,10 @@ def smoke(home: Home, stack: str, kind: str) -> int:
     with _guard(engine, f"make {kind}"):
         if engine.state is not None:
             require_running(engine)
+        if kind == "prove" and is_durable(engine):
+            raise SandboxError(
+                f"make prove kills pods and stack {stack} is durable", "run make smoke on it; prove a copy"
+            )
         return prove(engine, kind)
 
 
@@ -91,8 +96,9 @@ def prove(engine: Engine, kind: str) -> int:
     out = out_directory(engine)
     contract = _write_contract(engine, out)
     argv = [sys.executable, "-m", "smoke", "--contract", str(contract), "--out", str(out), "--impact", IMPACTS[kind]]
-    if engine.state is not None:
-        argv += ["--kubeconfig", str(engine.state / "kubeconfig")]
+    kubeconfig = (stackfile.config(engine.config_file).get("plumbline:cluster") or {}).get("kubeconfig")
+    if kubeconfig:
+        argv += ["--kubeconfig", str(kubeconfig)]
     environment = engine.environment() | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
 

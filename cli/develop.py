@@ -32,7 +32,7 @@ def check(home: Home, progress: Progress) -> int:
         "ruff": ("-m", "ruff", "check", *CODE),
         "format": ("-m", "ruff", "format", "--check", "--quiet", *CODE),
         "types": ("-m", "mypy"),
-        "offline tests": ("-m", "pytest", "-q", "tests/offline"),
+        "offline tests": ("-m", "pytest", "-q", "-n", "auto", "tests/offline"),
     }
     failed = [title for title, arguments in steps.items() if _step(home, title, arguments) != 0]
     if failed:
@@ -79,8 +79,9 @@ def lock(_: Home) -> int:
 
 
 def golden(home: Home) -> int:
-    """Write the golden manifests anew."""
-    return _step(home, "golden manifests", ("-m", "tests.offline.components.golden", "--write"))
+    """Write the golden manifests and the generated reference pages anew."""
+    modules = ("tests.offline.components.golden", "tests.offline.docs.reference")
+    return max(_step(home, module, ("-m", module, "--write")) for module in modules)
 
 
 def _step(home: Home, title: str, arguments: Sequence[str]) -> int:

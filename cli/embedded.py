@@ -28,7 +28,9 @@ def build(home: Home, progress: Progress) -> None:
     """
     preflight.check_machine(facts.gather(home))
     preflight.check_strangers()
-    programs.ensure(home, list(catalogue()[1]), progress)
+    names = list(catalogue()[1])
+    programs.ensure(home, names, progress)
+    programs.prune(home, names)
     hosttools.ensure(home, progress)
 
 
@@ -41,6 +43,8 @@ def bring_up(home: Home, state: Path, progress: Progress) -> Cluster:
 def take_down(home: Home, progress: Progress) -> str | None:
     """Stop whatever embedded cluster the machine has; None when there is none."""
     preflight.check_machine(facts.gather(home))
+    if ownership.read_owner() is None and not daemons.marked():
+        return None  # a fresh machine need not download tools to learn that there is nothing to stop
     return stop(hosttools.ensure(home, progress), progress)
 
 
@@ -58,5 +62,5 @@ def delete_caches(home: Home) -> None:
     """Delete programs, tools, images and Go's caches; the Python environment that runs this stays."""
     if ownership.read_owner() is not None:
         raise SandboxError("the embedded cluster runs from the cache", "run make down first")
-    for path in (home.programs, home.host_tools, home.images, home.go):
+    for path in (home.programs, home.cache / "engine", home.host_tools, home.images, home.go):
         shutil.rmtree(path, ignore_errors=True)

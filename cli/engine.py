@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import secrets
@@ -73,8 +75,8 @@ class Engine:
         return env
 
     def _program_directories(self) -> list[Path]:
-        names = ("pulumi", "pulumi-language-python", "pulumi-resource-kubernetes", "kubectl", "promtool")
-        return [binary(self.home, name).parent for name in names]
+        names = ("pulumi-resource-kubernetes", "kubectl", "promtool")
+        return [engine_directory(self.home), *(binary(self.home, name).parent for name in names)]
 
     def argv(self, arguments: Sequence[str]) -> list[str]:
         """Command line of the engine. For `local`, commands that read the stack file are given the state's copy."""
@@ -86,7 +88,7 @@ class Engine:
         ):
             end = words.index("--") if "--" in words else len(words)  # what follows it is no option any more
             words[end:end] = ["--config-file", str(self.config_file)]
-        return [str(binary(self.home, "pulumi")), *words]
+        return [str(engine_directory(self.home) / "pulumi"), *words]
 
     def capture(self, *arguments: str, check: bool = True) -> str:
         """Run a quick command and return its standard output."""
@@ -156,6 +158,26 @@ class Engine:
         exported = json.loads(self.capture("stack", "export", "--stack", self.stack))
         if (exported.get("deployment") or {}).get("pending_operations"):
             self.capture("refresh", "--yes", "--clear-pending-creates", "--skip-preview", "--stack", self.stack)
+
+
+def engine_directory(home: Home) -> Path:
+    """Engine and language host side by side, which is where the engine looks first; elsewhere it warns at every run.
+
+    Hard links: the engine asks the kernel for its own place, and a symbolic link would be resolved.
+    """
+    host = binary(home, "pulumi-language-python").parent
+    files = [binary(home, "pulumi"), *host.iterdir()]
+    key = hashlib.sha256("\0".join(sorted(map(str, files))).encode()).hexdigest()[:12]
+    target = home.cache / "engine" / key
+    if not target.is_dir():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(dir=target.parent))
+        for file in files:
+            (work / file.name).hardlink_to(file)
+        with contextlib.suppress(OSError):  # another command of ours was faster
+            work.rename(target)
+        shutil.rmtree(work, ignore_errors=True)
+    return target
 
 
 def takes_config_file(arguments: Sequence[str]) -> bool:

@@ -23,19 +23,27 @@ def merge(
     """Config of the state's file.
 
     committed: the project's file now. base: the project's file when the state's was last written. current: the state's
-    file. A key that the user changed since (current differs from base) stays; any other follows the project.
-    derived: sub-keys that `make up` knows (cluster identity, image list); they win, one level deep.
+    file. A value that the user changed since (current differs from base) stays; any other follows the project, at every
+    depth of nested settings. derived: sub-keys that `make up` knows (cluster identity, image list); they win.
     """
+    merged = _follow(committed, base, current)
+    for key, values in derived.items():
+        known = merged.get(key)
+        merged[key] = {**(known if isinstance(known, dict) else {}), **values}
+    return merged
+
+
+def _follow(committed: Mapping[str, Any], base: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(current)
     for key in {*committed, *base}:
-        if current.get(key) == base.get(key):
+        sides = [side[key] for side in (committed, base, current) if isinstance(side.get(key), dict)]
+        if len(sides) == 3:  # noqa: PLR2004  nested settings on every side
+            merged[key] = _follow(*sides)
+        elif current.get(key) == base.get(key):
             if key in committed:
                 merged[key] = committed[key]
             else:
                 merged.pop(key, None)
-    for key, values in derived.items():
-        known = merged.get(key)
-        merged[key] = {**(known if isinstance(known, dict) else {}), **values}
     return merged
 
 

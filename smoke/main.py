@@ -127,7 +127,7 @@ def _selection(only: Sequence[str], impact: Impact) -> list[str]:
         if check_id not in REGISTRY:
             near = get_close_matches(check_id, REGISTRY, 1)
             hint = f"did you mean {near[0]}? " if near else ""
-            raise UsageError(f"there is no check {check_id}; {hint}`python -m smoke --list` shows them all")
+            raise UsageError(f"there is no check {check_id}; {hint}docs/reference/checks.md lists them all")
         if REGISTRY[check_id].impact.exceeds(impact):
             raise UsageError(f"{check_id} needs --impact {REGISTRY[check_id].impact}; this run allows {impact}")
     return list(dict.fromkeys(only))

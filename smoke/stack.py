@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from stacks.contract import Component, Contract, Endpoint
 
-ENDPOINT = "web"
+ENDPOINT = "http"
 
 
 class Stack:

@@ -11,6 +11,8 @@ from sandbox.cluster.layout import KUBELET_PATHS, RUN
 from sandbox.process import run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sandbox.hosttools import HostTools
 
 COUNTERS = re.compile(r"\[\d+:\d+\]")
@@ -29,7 +31,7 @@ def take(tools: HostTools) -> dict[str, list[str]]:
         "namespaces": sorted(p.name for p in remains.NETNS.iterdir()) if remains.NETNS.is_dir() else [],
         "iptables": [line for family in ("iptables", "ip6tables") for line in _rules(tools, family)],
         "ipsets": sorted(run([str(tools.bin / "ipset"), "list", "-name"], timeout=30, check=False).stdout.split()),
-        "cgroups": sorted(str(p) for p in remains.CGROUP_ROOT.rglob("*") if p.is_dir()),
+        "cgroups": sorted(str(p) for p in _cgroups()),
         "sysctls": [f"{name}={value}" for name, value in network.read_sysctls().items()],
         "files": [str(p) for p in (*KUBELET_PATHS, RUN / "owner.json", RUN / "containerd") if p.exists()],
     }
@@ -43,6 +45,12 @@ def differences(before: dict[str, list[str]], after: dict[str, list[str]]) -> li
         found += [f"{kind}: new {item}" for item in (has - had).elements()]
         found += [f"{kind}: lost {item}" for item in (had - has).elements()]
     return found
+
+
+def _cgroups() -> set[Path]:
+    """Pods' groups and those near the root; deeper ones of other programs come and go by themselves."""
+    near = {p for pattern in ("*", "*/*") for p in remains.CGROUP_ROOT.glob(pattern) if p.is_dir()}
+    return near | {p for top in remains.pod_cgroups() for p in top.rglob("*") if p.is_dir()}
 
 
 def _rules(tools: HostTools, family: str) -> list[str]:

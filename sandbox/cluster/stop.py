@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sandbox.cluster import daemons, network, ownership, remains
+from sandbox.cluster import network, ownership, remains
 
 if TYPE_CHECKING:
     from sandbox.hosttools import HostTools
     from sandbox.progress import Progress
 
 
-def stop(tools: HostTools, progress: Progress) -> str | None:
+def stop(tools: HostTools, progress: Progress) -> str:
     """End pods, processes, mounts, links, rules and control groups of the machine's embedded cluster.
 
-    Returns the name of the state that was stopped, or None when nothing was there. The caller holds the lock.
+    Returns the name of the state that was stopped. The caller holds the lock.
     """
     owner = ownership.read_owner()
-    if owner is None and not daemons.marked():
-        return None
     with progress.step("pods and processes"):
         remains.end_everything()
     with progress.step("mounts, links, rules and control groups"):

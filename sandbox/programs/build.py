@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sandbox.errors import SandboxError
@@ -66,7 +67,6 @@ def ensure(home: Home, names: Sequence[str], progress: Progress) -> None:
             for i, program in enumerate(todo, 1)
         ]
         _build_all(home, jobs, progress)
-    prune(home)
 
 
 def _build_all(home: Home, jobs: Sequence[tuple[Program, str]], progress: Progress) -> None:
@@ -89,11 +89,12 @@ def _build_all(home: Home, jobs: Sequence[tuple[Program, str]], progress: Progre
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def prune(home: Home) -> None:
-    """Remove Go's caches (some 30 GB) once every program is built."""
-    if missing(home, list(catalogue()[1])) or os.environ.get("PLUMBLINE_KEEP_GO_CACHE") == "1":
+def prune(home: Home, names: Sequence[str]) -> None:
+    """Remove Go's caches (some 30 GB) once every program that the caller will ever need is built."""
+    if not home.go.is_dir() or missing(home, names) or os.environ.get("PLUMBLINE_KEEP_GO_CACHE") == "1":
         return
-    shutil.rmtree(home.go, ignore_errors=True)
+    with suppress(SandboxError), exclusively(home.programs, "removing Go's caches"):  # else whoever builds will do it
+        shutil.rmtree(home.go, ignore_errors=True)
 
 
 def _check_disk(home: Home, count: int) -> None:

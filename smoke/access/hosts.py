@@ -24,7 +24,7 @@ class BoundedLocal(LocalBackend):  # type: ignore[misc,unused-ignore]  # testinf
         return _result(self, ["/bin/sh", "-c", self.quote(command, *args)])
 
 
-class BoundedKubectl(KubectlBackend):  # type: ignore[misc,unused-ignore]
+class BoundedKubectl(KubectlBackend):  # type: ignore[misc,unused-ignore]  # the same
     """testinfra's kubectl backend with a timeout, and with an argv instead of a shell line.
 
     The original puts quoted values inside quotation marks, so that a kubeconfig path with a blank cannot be used.

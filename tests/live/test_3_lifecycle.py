@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from sandbox.hosttools import HostTools
 
 
-def remember() -> tuple[float, str]:
+def remember() -> tuple[float, dict[str, str]]:
     """A moment, and the value of a counter at it."""
     moment = time.time() - 5
     return moment, value_at(moment)
 
 
-def value_at(moment: float) -> str:
-    """Samples ingested by then, as the store tells it now."""
+def value_at(moment: float) -> dict[str, str]:
+    """Instance → samples ingested by then, as the store tells it now. Pods replaced shortly before still count."""
     found = plumbline.query("prometheus_tsdb_head_samples_appended_total{type='float'}", moment)
-    assert len(found) == 1, found
-    return str(found[0]["value"][1])
+    assert found
+    return {series["metric"]["instance"]: str(series["value"][1]) for series in found}
 
 
 def test_prove_kills_the_pod_and_finds_its_data() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from cli.engine import engine_directory
 from sandbox.programs import build
 from sandbox.programs.spec import catalogue
 from tests.offline.sandbox.fakes import program
@@ -36,7 +37,7 @@ class FakeEngine:
         for entry in catalogue()[1].values():
             for output in entry.outputs:
                 program(build.directory(home, entry) / "bin", output, ENGINE if output == "pulumi" else "exit 0")
-        self.directory = build.binary(home, "pulumi").parent
+        self.directory = engine_directory(home)
 
     def answer(self, words: str, content: object) -> None:
         """Let the command that begins with these two words print this as JSON."""

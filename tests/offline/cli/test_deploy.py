@@ -125,17 +125,18 @@ def proved(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_smoke_gets_the_contract_of_the_stack_and_its_verdict_counts(
     local: Engine, pulumi: FakeEngine, proved: dict[str, Any], kind: str, impact: str
 ) -> None:
+    write(local.config_file, "config:\n  plumbline:cluster:\n    kubeconfig: /k/config\n")
     pulumi.answer("stack ls", [{"name": "local"}])
     pulumi.answer("stack output", {"contract": {"version": 1}})
     assert deploy.prove(local, kind) == 1
     options = dict(zip(proved["argv"][3::2], proved["argv"][4::2], strict=True))
     assert json.loads(Path(options["--contract"]).read_text()) == {"version": 1}
     assert options["--impact"] == impact
-    assert options["--kubeconfig"] == f"{local.state}/kubeconfig"
+    assert options["--kubeconfig"] == "/k/config"
 
 
 @pytest.mark.usefixtures("checkout")
-def test_smoke_of_another_stack_uses_the_users_cluster(
+def test_smoke_of_a_stack_that_names_no_kubeconfig_uses_the_users(
     prod: Engine, pulumi: FakeEngine, proved: dict[str, Any]
 ) -> None:
     pulumi.answer("stack ls", [{"name": "prod"}])
@@ -176,6 +177,13 @@ def test_smoke_beside_another_command_is_refused(home: Home, monkeypatch: pytest
     monkeypatch.setattr(facts, "gather", lambda _: machine())
     with ownership.machine_lock("make up"), pytest.raises(SandboxError, match="in use by another command: make up"):
         deploy.smoke(home, "local", kind)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_pods_of_a_durable_stack_are_not_killed(home: Home, pulumi: FakeEngine) -> None:
+    with pytest.raises(SandboxError, match=r"make prove kills pods and stack prod is durable"):
+        deploy.smoke(home, "prod", "prove")
+    assert pulumi.calls == []
 
 
 def test_addresses_are_reached_through_the_api_server(local: Engine, checkout: Path) -> None:

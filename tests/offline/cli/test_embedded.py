@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli import embedded
-from sandbox.cluster import daemons, ownership
+from sandbox import hosttools
+from sandbox.cluster import daemons, facts, ownership
 from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
-from tests.offline.sandbox.fakes import silent
+from tests.offline.sandbox.fakes import machine, silent
 
 if TYPE_CHECKING:
     from sandbox.home import Home
@@ -60,6 +61,21 @@ def test_processes_without_a_record_are_stopped_too(
 def test_state_that_is_not_there_is_no_error(home: Home, stopped: list[str]) -> None:
     embedded.delete_state(home, home.state("local"), silent()[0])
     assert stopped == []
+
+
+def test_machine_without_a_cluster_needs_no_tools_to_stop_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "gather", lambda _: machine())
+    monkeypatch.setattr(daemons, "marked", list)
+    assert embedded.take_down(home, silent()[0]) is None
+    assert not home.host_tools.exists()
+
+
+def test_stray_processes_are_stopped_without_a_record(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "gather", lambda _: machine())
+    monkeypatch.setattr(daemons, "marked", lambda: ["a stray process"])
+    monkeypatch.setattr(hosttools, "ensure", lambda *_: None)
+    monkeypatch.setattr(embedded, "stop", lambda *_: "unknown")
+    assert embedded.take_down(home, silent()[0]) == "unknown"
 
 
 def test_caches_of_a_running_cluster_stay(home: Home) -> None:

@@ -111,6 +111,20 @@ def test_link_to_an_older_provider_is_renewed(local: Engine) -> None:
     assert link.readlink() == new
 
 
+def test_language_host_lies_beside_the_engine(local: Engine, pulumi: FakeEngine) -> None:
+    # Where it is not, the engine warns at every run that it took another.
+    local.capture("version")
+    names = {path.name for path in pulumi.directory.iterdir()}
+    assert {"pulumi", "pulumi-language-python"} <= names
+    assert not (pulumi.directory / "pulumi-language-python").is_symlink()
+
+
+def test_engine_is_laid_out_once(local: Engine, pulumi: FakeEngine) -> None:
+    local.capture("version")
+    local.capture("version")
+    assert list(pulumi.directory.parent.iterdir()) == [pulumi.directory]
+
+
 @pytest.mark.usefixtures("pulumi")
 def test_other_stacks_need_nothing_here(prod: Engine) -> None:
     prod.prepare()

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from cli.engine import ROOT
 from tests.offline.sandbox.fakes import PATIENCE, path_with, program, wait_for_file, wait_until_ended
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sandbox.home import Home
@@ -51,6 +53,16 @@ def environment(home: Home, tmp_path: Path) -> dict[str, str]:
     }
 
 
+@contextmanager
+def started(argv: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """A command that has ended when the test has, however that went."""
+    with subprocess.Popen(argv, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_build_ends_clean(
     environment: dict[str, str], home: Home, tmp_path: Path, sent: signal.Signals
@@ -58,7 +70,7 @@ def test_interrupted_build_ends_clean(
     # As in a terminal, whatever this test itself was started from.
     terminal = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     argv = [sys.executable, "-c", f"{terminal}\n{COMMAND}", "programs"]
-    with subprocess.Popen(argv, env=environment, stderr=subprocess.PIPE, text=True) as building:
+    with started(argv, environment) as building:
         compiler = int(wait_for_file(tmp_path / "compiler"))
         building.send_signal(sent)
         _, printed = building.communicate(timeout=PATIENCE)
@@ -72,7 +84,8 @@ def test_interrupted_build_ends_clean(
 def test_background_command_can_be_ended_too(environment: dict[str, str], tmp_path: Path) -> None:
     # A shell starts background commands with SIGINT ignored; make and CI then send SIGTERM.
     argv = ["sh", "-c", 'trap "" INT; exec "$0" -c "$1" programs', sys.executable, COMMAND]
-    with subprocess.Popen(argv, env=environment, stderr=subprocess.DEVNULL) as building:
+    with started(argv, environment) as building:
         wait_for_file(tmp_path / "compiler")
         building.send_signal(signal.SIGTERM)
-        assert building.wait(PATIENCE) == 130
+        building.communicate(timeout=PATIENCE)
+    assert building.returncode == 130

@@ -168,7 +168,7 @@ def test_clean_names_what_it_deletes_and_keeps_the_caches(
 
 @pytest.mark.usefixtures("capable")
 def test_clean_deletes_the_caches_when_asked(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
-    for directory in (home.programs, home.images, home.host_tools, home.go):
+    for directory in (home.programs, home.cache / "engine", home.images, home.host_tools, home.go):
         directory.mkdir(parents=True)
     (home.cache / "venv").mkdir()
     assert run(monkeypatch, "clean", "--cache", "1") == 0

@@ -48,6 +48,19 @@ def test_three_sides_are_merged_key_by_key(
     assert merge(committed, base, current, {}) == expected
 
 
+def test_nested_settings_are_merged_value_by_value() -> None:
+    base = {"p:prometheus": {"retention": "2d", "resources": {"cpu": "1", "memory": "1Gi"}}}
+    current = {"p:prometheus": {"retention": "2d", "resources": {"cpu": "4", "memory": "1Gi"}}}
+    committed = {"p:prometheus": {"retention": "7d", "resources": {"cpu": "2", "memory": "2Gi"}}}
+    assert merge(committed, base, current, {}) == {
+        "p:prometheus": {"retention": "7d", "resources": {"cpu": "4", "memory": "2Gi"}}
+    }
+
+
+def test_lists_are_one_value() -> None:
+    assert merge({"k": [1, 2]}, {"k": [1]}, {"k": [9]}, {}) == {"k": [9]}
+
+
 def test_derived_wins_one_level_deep() -> None:
     committed = {"p:cluster": {"context": "theirs", "kind": {"a": 1}}}
     merged = merge(committed, {}, {}, {"p:cluster": {"context": "ours"}})

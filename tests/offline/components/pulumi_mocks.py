@@ -68,11 +68,11 @@ class _Monitor(sdk.MockMonitor):
     def RegisterResource(self, request: Any) -> object:  # noqa: ANN401  # generated messages have no types
         if request.type != "pulumi:pulumi:Stack":
             self.recording.resources.append(_registered(request))
-        return super().RegisterResource(request)  # type: ignore[no-untyped-call]
+        return super().RegisterResource(request)  # type: ignore[no-untyped-call]  # pulumi leaves it untyped
 
     def RegisterResourceOutputs(self, request: Any) -> object:  # noqa: ANN401  # as above
         self.recording.outputs[_name(request.urn)] = set(request.outputs)
-        return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]
+        return super().RegisterResourceOutputs(request)  # type: ignore[no-untyped-call]  # pulumi leaves it untyped
 
 
 def _registered(request: Any) -> Registered:  # noqa: ANN401  # as above

@@ -56,7 +56,7 @@ def test_started_process_is_found_by_name(cluster: Cluster) -> None:
 
 
 def test_helpers_of_a_process_are_no_processes_of_the_cluster(cluster: Cluster) -> None:
-    pid = cluster.start("kube-controller-manager", "sleep 300 & echo ready; wait")  # the kernel keeps 15 letters
+    pid = cluster.start("kube-controller-manager", "sleep 60 & echo ready; wait")  # the kernel keeps 15 letters
     wait_for_file(cluster.logs / "kube-controller-manager.log")
     assert {name: process.pid for name, process in daemons.running(cluster.mark).items()} == {
         "kube-controller-manager": pid
@@ -65,14 +65,14 @@ def test_helpers_of_a_process_are_no_processes_of_the_cluster(cluster: Cluster) 
 
 
 def test_other_clusters_are_not_ours(cluster: Cluster) -> None:
-    pid = cluster.start("etcd", "exec sleep 300")
+    pid = cluster.start("etcd", "exec sleep 60")
     assert pid not in [process.pid for process in daemons.marked(f"{cluster.mark}-other")]
     assert pid in [process.pid for process in daemons.marked()]
 
 
 def test_environment_of_the_user_does_not_reach_the_cluster(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "https://proxy.example")
-    cluster.start("etcd", "echo proxy=$HTTPS_PROXY; exec sleep 300")
+    cluster.start("etcd", "echo proxy=$HTTPS_PROXY; exec sleep 60")
     assert wait_for_file(cluster.logs / "etcd.log") == "proxy="
 
 
@@ -91,7 +91,7 @@ def test_process_may_end_in_order(cluster: Cluster) -> None:
 
 
 def test_process_that_was_given_the_id_of_an_ended_one_is_not_signalled(cluster: Cluster) -> None:
-    pid = cluster.start("etcd", "exec sleep 300")
+    pid = cluster.start("etcd", "exec sleep 60")
     ended = replace(cluster.process(pid), started=1)
     daemons.end([ended], grace=PATIENCE)
     assert read_process(pid) is not None
@@ -120,7 +120,7 @@ def test_ended_process_is_told_with_the_end_of_its_log(cluster: Cluster) -> None
 
 
 def test_deadline_is_told_with_the_end_of_the_log(cluster: Cluster) -> None:
-    pid = cluster.start("etcd", "echo still joining; exec sleep 300")
+    pid = cluster.start("etcd", "echo still joining; exec sleep 60")
     wait_for_file(cluster.logs / "etcd.log")
     with pytest.raises(SandboxError, match=r"the store did not come within 0 s:\n    still joining"):
         daemons.wait_for("the store", lambda: False, seconds=0, name="etcd", pid=pid, logs=cluster.logs)
@@ -139,7 +139,7 @@ def test_large_log_is_put_aside(cluster: Cluster, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(daemons, "LOG_LIMIT", 10)
     cluster.logs.mkdir()
     (cluster.logs / "etcd.log").write_text("of the previous life")
-    cluster.start("etcd", "exec sleep 300")
+    cluster.start("etcd", "exec sleep 60")
     assert (cluster.logs / "etcd.log.1").read_text() == "of the previous life"
 
 

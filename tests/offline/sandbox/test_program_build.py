@@ -192,11 +192,12 @@ def test_first_failure_ends_the_other_build(fake_bin: Path, home: Home, ensure: 
 
 
 @pytest.mark.usefixtures("go")
-def test_go_caches_are_removed_once_all_is_built(home: Home, ensure: Callable[..., str]) -> None:
+def test_go_caches_are_removed_once_all_that_is_needed_is_built(home: Home, ensure: Callable[..., str]) -> None:
     (home.go / "mod").mkdir(parents=True)
     ensure("alpha")
+    build.prune(home, ["alpha", "beta"])
     assert home.go.exists()
-    ensure("beta")
+    build.prune(home, ["alpha"])
     assert not home.go.exists()
 
 
@@ -204,7 +205,17 @@ def test_go_caches_are_removed_once_all_is_built(home: Home, ensure: Callable[..
 def test_go_caches_stay_when_asked(home: Home, ensure: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLUMBLINE_KEEP_GO_CACHE", "1")
     home.go.mkdir(parents=True)
-    ensure()
+    ensure("alpha")
+    build.prune(home, ["alpha"])
+    assert home.go.exists()
+
+
+@pytest.mark.usefixtures("go")
+def test_go_caches_that_another_process_uses_stay(home: Home, ensure: Callable[..., str]) -> None:
+    home.go.mkdir(parents=True)
+    ensure("alpha")
+    with exclusively(home.programs, "building programs"):
+        build.prune(home, ["alpha"])
     assert home.go.exists()
 
 

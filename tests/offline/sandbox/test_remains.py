@@ -108,15 +108,19 @@ def test_paths_of_another_kubelet_stay(fixed: Path) -> None:
 
 
 @pytest.mark.usefixtures("mounted")
-def test_mark_outlives_a_removal_that_is_killed(fixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def killed(path: Path) -> None:
-        if path in layout.KUBELET_PATHS:
-            raise KeyboardInterrupt
+def test_mark_is_the_last_to_go(fixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A removal that is killed midway must leave a directory that the next start knows as ours.
+    seen: list[list[str]] = []
+    remove = remains.remove_tree
 
-    monkeypatch.setattr(remains, "remove_tree", killed)
-    with pytest.raises(KeyboardInterrupt):
-        remains._remove_fixed_paths()
-    assert (fixed / "kubelet" / ".plumbline").exists()
+    def noted(path: Path) -> None:
+        if path == fixed / "kubelet":
+            seen.append([item.name for item in path.iterdir()])
+        remove(path)
+
+    monkeypatch.setattr(remains, "remove_tree", noted)
+    remains._remove_fixed_paths()
+    assert seen == [[".plumbline"]]
 
 
 @pytest.mark.usefixtures("mounted")

@@ -35,6 +35,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostTools:
     monkeypatch.setattr(network, "read_sysctls", dict)
     monkeypatch.setattr(remains, "NETNS", tmp_path / "netns")
     monkeypatch.setattr(remains, "CGROUP_ROOT", tmp_path / "cgroup")
+    (tmp_path / "cgroup").mkdir()
     monkeypatch.setattr(snapshot, "KUBELET_PATHS", (tmp_path / "kubelet",))
     monkeypatch.setattr(snapshot, "RUN", tmp_path / "run")
     found = host_tools(tmp_path / "tools")
@@ -90,11 +91,23 @@ def test_processes_of_clusters_are_seen_and_no_others(tools: HostTools, monkeypa
     assert snapshot.take(tools)["processes"] == ["etcd /s/local:etcd"]
 
 
-def test_files_and_control_groups_are_seen(tools: HostTools, tmp_path: Path) -> None:
-    for name in ("kubelet", "run/containerd", "cgroup/kubepods", "netns"):
+def test_files_and_namespaces_are_seen(tools: HostTools, tmp_path: Path) -> None:
+    for name in ("kubelet", "run/containerd", "netns"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "netns" / "cni-1").touch()
     taken = snapshot.take(tools)
     assert taken["files"] == [f"{tmp_path}/kubelet", f"{tmp_path}/run/containerd"]
-    assert taken["cgroups"] == [f"{tmp_path}/cgroup/kubepods"]
     assert taken["namespaces"] == ["cni-1"]
+
+
+@pytest.mark.parametrize("top", ["kubepods", "memory/kubepods"], ids=["v2", "v1"])
+def test_control_groups_of_pods_are_seen_at_any_depth(tools: HostTools, tmp_path: Path, top: str) -> None:
+    (tmp_path / "cgroup" / top / "burstable" / "pod1" / "container").mkdir(parents=True)
+    taken = snapshot.take(tools)["cgroups"]
+    assert f"{tmp_path}/cgroup/{top}/burstable/pod1/container" in taken
+    assert len(taken) == len(set(taken))
+
+
+def test_deep_control_groups_of_other_programs_are_theirs(tools: HostTools, tmp_path: Path) -> None:
+    (tmp_path / "cgroup" / "user.slice" / "user-0.slice" / "session-1.scope").mkdir(parents=True)
+    assert f"{tmp_path}/cgroup/user.slice/user-0.slice/session-1.scope" not in snapshot.take(tools)["cgroups"]

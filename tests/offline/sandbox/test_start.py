@@ -178,17 +178,6 @@ def test_stop_puts_the_machines_settings_back(
     assert ownership.read_owner() is None
 
 
-def test_stop_of_a_machine_without_a_cluster_does_nothing(
-    tools: HostTools, events: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(daemons, "marked", list)
-    assert stop.stop(tools, silent()[0]) is None
-    assert events == []
-
-
-def test_stop_ends_stray_processes_without_a_record(
-    tools: HostTools, events: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(daemons, "marked", lambda: ["a stray process"])
+def test_stop_ends_stray_processes_without_a_record(tools: HostTools, events: list[str]) -> None:
     assert stop.stop(tools, silent()[0]) == "unknown"
     assert events == ["end everything", "remove remains"]

@@ -111,4 +111,4 @@ def test_demand_raises_what_it_is_given() -> None:
 
 def test_probe_without_a_result_is_an_error() -> None:
     with pytest.raises(TypeError, match="must return a list"):
-        _settle(lambda: None)  # type: ignore[arg-type,return-value]
+        _settle(lambda: None)  # type: ignore[arg-type,return-value]  # wrong on purpose
