@@ -107,7 +107,7 @@ def _env() -> int:
 def _programs(home: Home, progress: Progress) -> int:
     names = list(catalogue()[1])
     programs.ensure(home, names, progress)
-    programs.prune(home, names)
+    programs.prune(home, names, progress)
     return 0
 
 

@@ -45,7 +45,7 @@ def up(home: Home, stack: str, progress: Progress) -> int:
         embedded.build(home, progress)
     else:
         programs.ensure(home, ENGINE_PROGRAMS, progress)
-        programs.prune(home, ENGINE_PROGRAMS)
+        programs.prune(home, ENGINE_PROGRAMS, progress)
     with _guard(engine, "make up"):
         if engine.state is not None:
             _prepare_embedded(engine, progress)

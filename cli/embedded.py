@@ -30,7 +30,7 @@ def build(home: Home, progress: Progress) -> None:
     preflight.check_strangers()
     names = list(catalogue()[1])
     programs.ensure(home, names, progress)
-    programs.prune(home, names)
+    programs.prune(home, names, progress)
     hosttools.ensure(home, progress)
 
 

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from sandbox.cluster import daemons, remains, snapshot
+from sandbox.cluster.layout import LOCK
 from tests.live import plumbline
 from tests.live.plumbline import OUT, ROOT, smoke, until, words
 
@@ -68,7 +69,7 @@ def test_second_up_beside_the_first_is_refused() -> None:
         ["make", "-C", str(ROOT), "up"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        until("the first holds the lock", lambda: "in use by another command" in words("smoke").stdout, 30)
+        until("the first holds the lock", lambda: LOCK.read_text().startswith("make up"), 60)
         second = words("up")
         assert second.returncode != 0
         assert "in use by another command: make up" in second.stdout

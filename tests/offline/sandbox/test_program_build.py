@@ -13,6 +13,7 @@ from sandbox.errors import SandboxError
 from sandbox.exclusive import exclusively
 from sandbox.programs import build, spec
 from sandbox.programs.spec import ModuleFile
+from sandbox.progress import Progress
 from tests.offline.sandbox.fakes import GO, module, program, silent
 
 if TYPE_CHECKING:
@@ -195,9 +196,9 @@ def test_first_failure_ends_the_other_build(fake_bin: Path, home: Home, ensure: 
 def test_go_caches_are_removed_once_all_that_is_needed_is_built(home: Home, ensure: Callable[..., str]) -> None:
     (home.go / "mod").mkdir(parents=True)
     ensure("alpha")
-    build.prune(home, ["alpha", "beta"])
+    build.prune(home, ["alpha", "beta"], Progress())
     assert home.go.exists()
-    build.prune(home, ["alpha"])
+    build.prune(home, ["alpha"], Progress())
     assert not home.go.exists()
 
 
@@ -206,7 +207,7 @@ def test_go_caches_stay_when_asked(home: Home, ensure: Callable[..., str], monke
     monkeypatch.setenv("PLUMBLINE_KEEP_GO_CACHE", "1")
     home.go.mkdir(parents=True)
     ensure("alpha")
-    build.prune(home, ["alpha"])
+    build.prune(home, ["alpha"], Progress())
     assert home.go.exists()
 
 
@@ -215,7 +216,7 @@ def test_go_caches_that_another_process_uses_stay(home: Home, ensure: Callable[.
     home.go.mkdir(parents=True)
     ensure("alpha")
     with exclusively(home.programs, "building programs"):
-        build.prune(home, ["alpha"])
+        build.prune(home, ["alpha"], Progress())
     assert home.go.exists()
 
 
