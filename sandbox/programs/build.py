@@ -93,9 +93,9 @@ def prune(home: Home, names: Sequence[str], progress: Progress) -> None:
     """Remove Go's caches (some 30 GB) once every program that the caller will ever need is built."""
     if not home.go.is_dir() or missing(home, names) or os.environ.get("PLUMBLINE_KEEP_GO_CACHE") == "1":
         return
-    with suppress(SandboxError), exclusively(home.programs, "removing Go's caches"):  # else whoever builds will do it
-        with progress.step("removing Go's caches"):
-            shutil.rmtree(home.go, ignore_errors=True)
+    title = "removing Go's caches"
+    with suppress(SandboxError), exclusively(home.programs, title), progress.step(title):  # else whoever builds does it
+        shutil.rmtree(home.go, ignore_errors=True)
 
 
 def _check_disk(home: Home, count: int) -> None:
