@@ -88,6 +88,8 @@ def test_interrupted_up_is_resumed_by_the_next() -> None:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            # Started in the background, we have SIGINT ignored, and so would they.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads here
         )
         time.sleep(seconds)
         os.killpg(process.pid, signal.SIGINT)

@@ -231,7 +231,14 @@ def test_interrupted_run_is_130_and_reported(
     world.write_contract({"expected_checks": ["cluster.identity", "pods.running"]})
     start = "import sys, runpy, pathlib, smoke.runner as r; r.SUITE = pathlib.Path(sys.argv.pop(1))"
     command = [sys.executable, "-c", f"{start}; runpy.run_module('smoke', run_name='__main__')", str(written)]
-    process = subprocess.Popen([*command, *world.arguments()], cwd=ROOT, stdout=subprocess.DEVNULL, env=os.environ)
+    # A gate that was itself started in the background hands down an ignored SIGINT, which Python then leaves ignored.
+    process = subprocess.Popen(
+        [*command, *world.arguments()],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        env=os.environ,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads here
+    )
     deadline = time.monotonic() + 30
     while not (world.directory / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
