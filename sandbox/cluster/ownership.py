@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 class Owner:
     """The cluster that was started last on this machine, and kernel settings as they were before.
 
-    sysctls: path below /proc/sys → value to put back at stop.
+    sysctls: path below /proc/sys → value to put back at stop. inputs: hash of the command lines and configuration files
+    that its processes were started with.
     """
 
     state: Path
     sysctls: dict[str, str]
+    inputs: str = ""
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ def read_owner() -> Owner | None:
     """The record, or None when no cluster has been started since boot or the last one was stopped."""
     try:
         raw = json.loads(OWNER.read_text())
-        return Owner(Path(raw["state"]), dict(raw["sysctls"]))
+        return Owner(Path(raw["state"]), dict(raw["sysctls"]), str(raw.get("inputs", "")))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
@@ -82,7 +84,7 @@ def read_owner() -> Owner | None:
 def write_owner(owner: Owner) -> None:
     """Write the record atomically."""
     temporary = OWNER.with_suffix(".new")
-    temporary.write_text(json.dumps({"state": str(owner.state), "sysctls": owner.sysctls}))
+    temporary.write_text(json.dumps({"state": str(owner.state), "sysctls": owner.sysctls, "inputs": owner.inputs}))
     temporary.replace(OWNER)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -69,9 +70,14 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
     machine = facts.gather(home)
     preflight.check_machine(machine)
     preflight.check_strangers()
+    context = Context(home, paths, tools, images["volume-helper"].reference)
+    files = _render(context, machine, images["pause"].reference)
+    inputs = _digest(context, files)
     if is_whole(paths):
-        _import_images(paths, tools, images)
-        return Cluster(name, paths, _uid(paths), started_now=False)
+        if _started_with(inputs):
+            _import_images(paths, tools, images)
+            return Cluster(name, paths, _uid(paths), started_now=False)
+        progress.say("  the cluster runs with other programs or settings than this checkout's: it is started anew")
     with progress.step("remains of an earlier cluster"):
         _clean(tools)
     preflight.check_room(home, machine)
@@ -79,9 +85,8 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
     paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
     paths.volumes.mkdir(mode=0o711, exist_ok=True)
     pki.ensure(paths.pki)
-    ownership.write_owner(ownership.Owner(paths.state, network.read_sysctls()))
-    context = Context(home, paths, tools, images["volume-helper"].reference)
-    _write_configs(context, machine, images["pause"].reference)
+    ownership.write_owner(ownership.Owner(paths.state, network.read_sysctls(), inputs))
+    _write_configs(context, files)
     with progress.step("control plane"):
         _start_control_plane(context, images)
     with progress.step("node"):
@@ -106,11 +111,10 @@ def _clean(tools: HostTools) -> None:
         ownership.clear_owner()
 
 
-def _write_configs(c: Context, machine: facts.Machine, pause: str) -> None:
-    layout.KUBELET_ROOT.mkdir(mode=0o755, parents=True, exist_ok=True)
-    layout.KUBELET_MARK.write_text(f"kubelet of Plumbline's embedded cluster; state in {c.paths.state}\n")
+def _render(c: Context, machine: facts.Machine, pause: str) -> dict[str, str]:
+    """Configuration files, by their path below the state's `config`."""
     provisioner = configs.provisioner(c.paths, c.helper_image)
-    files = {
+    return {
         "containerd.toml": configs.containerd(c.paths, c.tools, machine, pause),
         "cni/10-plumbline.conflist": configs.cni(),
         "kubelet.yaml": configs.kubelet(c.paths, machine),
@@ -120,6 +124,26 @@ def _write_configs(c: Context, machine: facts.Machine, pause: str) -> None:
         "provisioner/config.json": provisioner["config.json"],
         "addons.yaml": addons.manifests(provisioner),
     }
+
+
+def _digest(c: Context, files: Mapping[str, str]) -> str:
+    """Changes when a program or a setting does: a cluster that runs the old ones must not pass for the new one."""
+    lines = [
+        command(c)
+        for group in (commands.BEFORE_API, commands.CONTROL, commands.AFTER_NODE)
+        for command in group.values()
+    ]
+    return hashlib.sha256(json.dumps([lines, commands.kubelet(c), dict(files)]).encode()).hexdigest()
+
+
+def _started_with(inputs: str) -> bool:
+    owner = ownership.read_owner()
+    return owner is not None and owner.inputs == inputs
+
+
+def _write_configs(c: Context, files: Mapping[str, str]) -> None:
+    layout.KUBELET_ROOT.mkdir(mode=0o755, parents=True, exist_ok=True)
+    layout.KUBELET_MARK.write_text(f"kubelet of Plumbline's embedded cluster; state in {c.paths.state}\n")
     for name, content in files.items():
         path = c.paths.config / name
         path.parent.mkdir(parents=True, exist_ok=True)

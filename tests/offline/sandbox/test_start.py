@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandbox.cluster import commands, daemons, facts, layout, network, ownership, preflight, remains, start, stop
+from sandbox.cluster import (
+    commands,
+    configs,
+    daemons,
+    facts,
+    layout,
+    network,
+    ownership,
+    preflight,
+    remains,
+    start,
+    stop,
+)
 from sandbox.cluster.commands import Context
 from sandbox.cluster.configs import Paths
 from sandbox.cluster.ownership import Owner
@@ -49,6 +61,7 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(layout, "KUBELET_ROOT", tmp_path / "kubelet")
     monkeypatch.setattr(layout, "KUBELET_MARK", tmp_path / "kubelet" / ".plumbline")
     monkeypatch.setattr(facts, "gather", lambda _: machine())
+    monkeypatch.setattr(commands, "binary", lambda _, name: Path("/programs/v1") / name)
     for check in ("check_machine", "check_strangers", "check_room", "check_network"):
         monkeypatch.setattr(preflight, check, note(check))
     monkeypatch.setattr(remains, "end_everything", note("end everything"))
@@ -113,9 +126,33 @@ def running_whole(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_running_cluster_is_found_and_given_new_images(
     home: Home, tools: HostTools, events: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    running_whole(home, monkeypatch)
+    begin(home, tools)
+    monkeypatch.setattr(daemons, "running", lambda _=None: dict.fromkeys(commands.ALL))
+    events.clear()
     assert begin(home, tools).started_now is False
     assert events == ["check_machine", "check_strangers", "images"]
+
+
+def test_cluster_of_other_programs_is_started_anew(
+    home: Home, tools: HostTools, events: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(home, tools)
+    monkeypatch.setattr(daemons, "running", lambda _=None: dict.fromkeys(commands.ALL))
+    monkeypatch.setattr(commands, "binary", lambda _, name: Path("/programs/v2") / name)
+    events.clear()
+    assert begin(home, tools).started_now is True
+    assert "end everything" in events
+    assert events[-2:] == ["control plane", "node"]
+
+
+@pytest.mark.usefixtures("events")
+def test_cluster_of_other_settings_is_started_anew(
+    home: Home, tools: HostTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(home, tools)
+    monkeypatch.setattr(daemons, "running", lambda _=None: dict.fromkeys(commands.ALL))
+    monkeypatch.setattr(configs, "kubelet", lambda *_: "maxPods: 7\n")
+    assert begin(home, tools).started_now is True
 
 
 @pytest.mark.usefixtures("events")
