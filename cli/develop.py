@@ -57,7 +57,7 @@ def test(home: Home, progress: Progress) -> int:
     if owner is not None and owner.state != state:
         print(f"the embedded cluster {owner.name!r} was stopped, its data kept; make up resumes it", file=sys.stderr)
     try:
-        return _step(home, "live tests", ("-m", "pytest", "-v", "-x", "-s", "tests/live"))
+        return _step(home, "live tests", ("-m", "pytest", "-v", "-x", "--durations=12", "tests/live"))
     finally:
         with ownership.machine_lock("ending make test"):
             embedded.take_down(home, progress)
