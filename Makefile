@@ -5,8 +5,6 @@ COLD ?= 0
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-# Below another make, "Entering directory" would be part of what `eval "$(make env)"` is given.
-MAKEFLAGS += --no-print-directory
 .PHONY: help up down clean status smoke prove preview check test bench env programs lock golden
 
 help: ## list these words

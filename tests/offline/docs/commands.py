@@ -126,7 +126,9 @@ def complaints(
 
 def _typed(commands: list[str], state: str | None, root: Path, timeout: float) -> Finished:
     """One shell, both streams in one, nobody at the keyboard; ends at the first command that fails."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("PLUMBLINE_STATE", "PULUMI_STACK", "MAKEFLAGS")}
+    # Below `make test`, make would print the directories that it enters: a reader types at a shell.
+    hidden = ("PLUMBLINE_STATE", "PULUMI_STACK", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {k: v for k, v in os.environ.items() if k not in hidden}
     if state is not None:
         environment["PLUMBLINE_STATE"] = state
     script = "\n".join(("exec 2>&1", "set -eu", *commands))
