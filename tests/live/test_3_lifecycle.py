@@ -64,6 +64,18 @@ def test_everything_killed_then_up_from_another_clone(tmp_path: Path) -> None:
     assert value_at(moment) == value
 
 
+def test_destroy_keeps_the_data_and_up_takes_it_over_again() -> None:
+    moment, value = remember()
+    claim = plumbline.get("pvc/prometheus-data", "-n", plumbline.NAMESPACE)["metadata"]["uid"]
+    done = plumbline.pulumi("destroy", "-s", "local", "--yes", "--skip-preview", "--non-interactive")
+    assert done.returncode == 0, done.stdout
+    assert plumbline.get("pods", "-n", plumbline.NAMESPACE)["items"] == []
+    done = words("up")
+    assert done.returncode == 0, done.stdout
+    assert plumbline.get("pvc/prometheus-data", "-n", plumbline.NAMESPACE)["metadata"]["uid"] == claim
+    assert value_at(moment) == value
+
+
 def test_second_up_beside_the_first_is_refused() -> None:
     first = subprocess.Popen(
         ["make", "-C", str(ROOT), "up"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
