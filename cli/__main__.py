@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cli import bench, deploy, develop, embedded, inspect
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
-from sandbox.cluster.layout import CONTEXT
+from sandbox.cluster.layout import CONTEXT, direct
 from sandbox.errors import SandboxError
 from sandbox.home import find_home
 from sandbox.process import ProgramError
@@ -65,7 +65,7 @@ def _pass_on(program: str, arguments: Sequence[str]) -> int:
     if program == "kubectl":
         state = home.state(os.environ.get("PLUMBLINE_STATE", EMBEDDED))
         argv = [str(programs.binary(home, "kubectl")), f"--kubeconfig={state}/kubeconfig", f"--context={CONTEXT}"]
-        os.execve(argv[0], [*argv, *arguments], dict(os.environ))  # noqa: S606  we become it
+        os.execve(argv[0], [*argv, *arguments], direct(os.environ))  # noqa: S606  we become it
     engine = engine_for(home, _stack_of(arguments))
     engine.prepare()
     argv = engine.argv(arguments)

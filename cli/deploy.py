@@ -41,6 +41,7 @@ def up(home: Home, stack: str, progress: Progress) -> int:
     """Deploy a stack and prove it. Returns the exit code: 0 only when smoke is green."""
     engine = engine_for(home, stack)
     begin = time.monotonic()
+    forget_verdict(engine)
     if engine.state is not None:
         embedded.build(home, progress)
     else:
@@ -76,6 +77,7 @@ def smoke(home: Home, stack: str, kind: str) -> int:
     """Run the smoke suite (`smoke`), or with the disruptive checks (`prove`), against a deployed stack."""
     engine = engine_for(home, stack)
     with _guard(engine, f"make {kind}"):
+        forget_verdict(engine)
         if engine.state is not None:
             require_running(engine)
         if kind == "prove" and is_durable(engine):
@@ -101,6 +103,12 @@ def prove(engine: Engine, kind: str) -> int:
         argv += ["--kubeconfig", str(kubeconfig)]
     environment = engine.environment() | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
+
+
+def forget_verdict(engine: Engine) -> None:
+    """Remove the last report: whatever ends before smoke judges again must not leave an old green behind."""
+    for suffix in ("json", "html", "xml"):
+        (out_directory(engine) / f"report.{suffix}").unlink(missing_ok=True)
 
 
 def out_directory(engine: Engine) -> Path:
@@ -132,10 +140,12 @@ def _prepare_embedded(engine: Engine, progress: Progress) -> Cluster:
 
 def _update(engine: Engine) -> int:
     if not is_durable(engine):
-        return engine.attached("up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", engine.stack)
+        return engine.attached(
+            "up", "--refresh", "--yes", "--skip-preview", "--suppress-outputs", "--stack", engine.stack
+        )
     plan = out_directory(engine) / "plan.json"
     plan.parent.mkdir(parents=True, exist_ok=True)
-    code = engine.attached("preview", "--diff", "--save-plan", str(plan), "--stack", engine.stack)
+    code = engine.attached("preview", "--refresh", "--diff", "--save-plan", str(plan), "--stack", engine.stack)
     if code != 0:
         return code
     if not sys.stdin.isatty():
@@ -144,7 +154,7 @@ def _update(engine: Engine) -> int:
         )
     if input(f"apply exactly this plan to {engine.stack}? type the stack's name: ").strip() != engine.stack:
         raise SandboxError("not confirmed; nothing was changed", "run it again when the plan is right")
-    return engine.attached("up", "--plan", str(plan), "--yes", "--skip-preview", "--stack", engine.stack)
+    return engine.attached("up", "--refresh", "--plan", str(plan), "--yes", "--skip-preview", "--stack", engine.stack)
 
 
 def is_durable(engine: Engine) -> bool:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from sandbox.cluster.facts import read_process
+from sandbox.cluster.layout import direct
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError, run
 from sandbox.programs.build import binary
@@ -55,7 +57,7 @@ class Engine:
     def environment(self) -> dict[str, str]:
         """Environment of the engine: pinned programs first on PATH; no download, no prompt for a passphrase."""
         bins = [Path(sys.executable).parent, *self._program_directories()]
-        env = dict(os.environ)
+        env = direct(os.environ)
         env.update(
             PATH=os.pathsep.join((*map(str, bins), env.get("PATH", ""))),
             PULUMI_STACK=self.stack,  # without --stack the engine means the stack that this environment is of
@@ -125,7 +127,13 @@ class Engine:
             link.unlink(missing_ok=True)
             link.symlink_to(target)
         (self.state / "pulumi").mkdir(exist_ok=True)
+        deployed = any((self.state / "pulumi").rglob("*.json"))
         for name in ("passphrase", "root-secret"):
+            if deployed and not (self.state / name).exists():
+                raise SandboxError(
+                    f"{self.state / name} is missing, and without it nothing that the stack keeps can be decrypted",
+                    "put it back from a copy; or give the state up: make clean",
+                )
             _write_secret_once(self.state / name)
 
     def stacks(self) -> set[str]:
@@ -148,12 +156,20 @@ class Engine:
     def unlock(self) -> None:
         """Clear what a killed engine left: its lock, and operations whose outcome it did not record.
 
-        The caller holds the machine's lock, so no other engine of ours works on this state.
+        Raises SandboxError while the engine that holds the lock lives: one typed by a person, or an orphan of a killed
+        `make up` that still works.
         """
         if self.state is None:
             return
-        locks = self.state / "pulumi" / ".pulumi" / "locks"
-        if locks.is_dir() and any(p.is_file() for p in locks.rglob("*.json")):
+        locks = list((self.state / "pulumi" / ".pulumi" / "locks").rglob("*.json"))
+        for lock in locks:
+            holder = read_process(_lock_holder(lock))
+            if holder is not None and holder.name == "pulumi":
+                raise SandboxError(
+                    f"another engine works on stack {self.stack}: process {holder.pid}",
+                    "wait until it ends, then run this again",
+                )
+        if locks:
             self.capture("cancel", "--yes", "--stack", self.stack)
         exported = json.loads(self.capture("stack", "export", "--stack", self.stack))
         if (exported.get("deployment") or {}).get("pending_operations"):
@@ -204,6 +220,14 @@ def engine_for(home: Home, stack: str) -> Engine:
             f"there is no stack {stack!r}", f"use one of: {', '.join(known)}; or write stacks/Pulumi.{stack}.yaml"
         )
     return Engine(home, stack, None)
+
+
+def _lock_holder(lock: Path) -> int:
+    """Process id in a lock file of the engine's file backend; 0, which no process has, when it is unreadable."""
+    try:
+        return int(json.loads(lock.read_text())["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def _await_cancelled(process: subprocess.Popen[bytes]) -> None:

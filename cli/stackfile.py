@@ -51,7 +51,12 @@ def refresh(committed: Path, target: Path, derived: Mapping[str, Mapping[str, An
     """Write the state's stack file; the engine's own top-level keys (encryptionsalt) stay."""
     base_file = target.with_suffix(".base.yaml")
     document = _document(target) if target.exists() else {}
-    settings = (config(committed), *(config(path) if path.exists() else {} for path in (base_file, target)))
+    # Without a file of ours nothing was changed in it, whatever the last merge began from.
+    known = (base_file, target) if document else ()
+    settings = (
+        config(committed),
+        *(config(path) if path in known and path.exists() else {} for path in (base_file, target)),
+    )
     project, base, current = (_without(s, derived) for s in settings)
     document["config"] = merge(project, base, current, derived)
     _write(target, yaml.safe_dump(document, sort_keys=True))

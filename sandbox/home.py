@@ -57,6 +57,11 @@ def find_home() -> Home:
         path = Path(given)
         if not path.is_absolute():
             raise SandboxError(f"PLUMBLINE_HOME is {given!r}, not an absolute path", "export it as an absolute path")
+        if any(c.isspace() or c in "\"'$`\\{}" for c in given):
+            raise SandboxError(
+                f"PLUMBLINE_HOME is {given!r}; the cluster's programs do not take blanks and quotes in paths",
+                "choose a path without them",
+            )
         return Home(path)
     if os.geteuid() == 0:
         return Home(Path("/var/lib/plumbline"))

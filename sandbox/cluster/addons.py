@@ -58,7 +58,7 @@ def manifests(provisioner_config: dict[str, str]) -> str:
             },
             "provisioner": "rancher.io/local-path",
             "volumeBindingMode": "WaitForFirstConsumer",
-            "reclaimPolicy": "Delete",
+            "reclaimPolicy": "Retain",  # a claim deleted by mistake must not take its samples with it
         }
     )
     return yaml.safe_dump_all(items)

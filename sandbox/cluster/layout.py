@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NODE_NAME: Final = "plumbline"
 CONTEXT: Final = "plumbline-local"
@@ -50,6 +53,16 @@ def port(process: str, purpose: str) -> int:
 
 
 API_URL: Final = f"https://{BRIDGE_ADDRESS}:{port('kube-apiserver', 'API')}"
+
+NO_PROXY: Final = f"{POD_CIDR},{SERVICE_CIDR},{BRIDGE_ADDRESS},{LOOPBACK},localhost"
+
+
+def direct(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment with the cluster's addresses exempt from any proxy: none can reach a bridge of this machine."""
+    known = environment.get("NO_PROXY") or environment.get("no_proxy") or ""
+    exempt = f"{known},{NO_PROXY}" if known else NO_PROXY
+    return {**environment, "NO_PROXY": exempt, "no_proxy": exempt}
+
 
 RUN: Final = Path("/run/plumbline")
 LOCK: Final = RUN / "lock"

@@ -31,7 +31,8 @@ def end_everything() -> None:
     """
     running = daemons.running()
     daemons.end([running[n] for n in ("kubelet",) if n in running], grace=5)
-    pods = [p for group in pod_cgroups() for p in daemons.in_cgroup(group)]
+    ours = layout.KUBELET_MARK.exists()  # else they are another cluster's pods
+    pods = [p for group in pod_cgroups() for p in daemons.in_cgroup(group)] if ours else []
     daemons.end([p for p in pods if p.name != "catatonit"], grace=POD_GRACE)
     daemons.end([p for p in pods if p.name == "catatonit"], grace=2)
     daemons.end([running[n] for n in ORDER if n in running], grace=5)
@@ -74,8 +75,17 @@ def _remove_fixed_paths() -> None:
 
 def mounts() -> list[str]:
     """Mount points, in the order in which they were mounted."""
+    return _column(4)
+
+
+def bind_sources() -> list[str]:
+    """Directories of their file systems that are mounted somewhere: a volume bound into a pod is one."""
+    return _column(3)
+
+
+def _column(number: int) -> list[str]:
     lines = MOUNTS.read_text(errors="surrogateescape").splitlines()
-    return [re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), line.split(" ")[4]) for line in lines]
+    return [re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), line.split(" ")[number]) for line in lines]
 
 
 def unmount(prefixes: list[str]) -> None:
@@ -106,6 +116,11 @@ def remove_tree(path: Path) -> None:
         return
     real = path.resolve()
     inside = [m for m in mounts() if m == str(real) or m.startswith(f"{real}/")]
+    users = [m for m in bind_sources() if m.startswith(f"{real}/")]
+    if users:
+        raise SandboxError(
+            f"{path} is not deleted: {users[0]} is in use by a pod", "stop that cluster first: make down"
+        )
     if inside:
         raise SandboxError(
             f"{path} is not deleted: {inside[0]} is mounted in it", "unmount it, then run the same command again"

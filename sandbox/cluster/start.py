@@ -83,6 +83,7 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
     preflight.check_room(home, machine)
     preflight.check_network()
     paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _check_location(paths.state)
     paths.volumes.mkdir(mode=0o711, exist_ok=True)
     pki.ensure(paths.pki)
     ownership.write_owner(ownership.Owner(paths.state, network.read_sysctls(), inputs))
@@ -94,12 +95,24 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
     return Cluster(name, paths, _uid(paths), started_now=True)
 
 
+def _check_location(state: Path) -> None:
+    """Volumes are recorded by absolute path: a copied state would write into, and could delete, the other's data."""
+    record = state / "location"
+    if not record.exists():
+        record.write_text(f"{state}\n")
+    elif record.read_text().strip() != str(state):
+        raise SandboxError(
+            f"the state in {state} was made in {record.read_text().strip()}, and its volumes point there",
+            "move it back to that place; a copy cannot be started",
+        )
+
+
 def is_whole(paths: Paths) -> bool:
     """Whether every process of this state runs and the API server says it is ready."""
     owner = ownership.read_owner()
     if owner is None or owner.state != paths.state:
         return False
-    return set(daemons.running(str(paths.state))) == set(commands.ALL) and _api_ready(paths)
+    return set(daemons.running(str(paths.state))) == set(commands.ALL) and _healthy(paths)
 
 
 def _clean(tools: HostTools) -> None:
@@ -168,6 +181,8 @@ def _start_control_plane(c: Context, images: Mapping[str, BuiltImage]) -> None:
     pid = _start(c, "kube-apiserver", commands.kube_apiserver)
     # Ready includes the bootstrap of RBAC: a scheduler that comes before it is refused and backs off for a minute.
     _await(c, "the API server", lambda: _api_ready(c.paths), API_SECONDS, "kube-apiserver", pid)
+    # A class cannot be changed, only made anew; claims that are bound keep their volumes.
+    kubectl(c.home, c.paths, "delete", "storageclass", addons.STORAGE_CLASS, "--ignore-not-found")
     kubectl(c.home, c.paths, "apply", "--server-side", "--force-conflicts", "-f", str(c.paths.config / "addons.yaml"))
     # Pods of the previous life are gone; their objects would read as restarted for ever.
     kubectl(c.home, c.paths, "delete", "pods", "--all", "--all-namespaces", "--force", "--grace-period=0")
@@ -232,7 +247,7 @@ def ctr(tools: HostTools, *arguments: str) -> str:
 def kubectl(home: Home, paths: Paths, *arguments: str) -> str:
     """Run kubectl as administrator of this very cluster and return what it printed."""
     argv = [str(binary(home, "kubectl")), f"--kubeconfig={paths.state}/kubeconfig", f"--context={layout.CONTEXT}"]
-    return run([*argv, *arguments], timeout=120, env={**os.environ, "HOME": str(paths.state)}).stdout
+    return run([*argv, *arguments], timeout=120, env={**layout.direct(os.environ), "HOME": str(paths.state)}).stdout
 
 
 def _runtime_ready(tools: HostTools) -> bool:
@@ -240,16 +255,23 @@ def _runtime_ready(tools: HostTools) -> bool:
     return layout.CONTAINERD_SOCKET.exists() and run(argv, timeout=30, check=False).code == 0
 
 
-def _answers(process: str, purpose: str) -> bool:
+def _session() -> requests.Session:
+    """No proxy of the environment stands between this machine and itself."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
+def _answers(process: str, purpose: str, path: str = "/healthz") -> bool:
     try:
-        return requests.get(f"http://{layout.LOOPBACK}:{layout.port(process, purpose)}/healthz", timeout=2).ok
+        return _session().get(f"http://{layout.LOOPBACK}:{layout.port(process, purpose)}{path}", timeout=2).ok
     except requests.RequestException:
         return False
 
 
 def _get(paths: Paths, path: str) -> requests.Response | None:
     try:
-        return requests.get(
+        return _session().get(
             f"{layout.API_URL}{path}",
             cert=(str(paths.pki / "admin.crt"), str(paths.pki / "admin.key")),
             verify=str(paths.pki / "ca.crt"),
@@ -257,6 +279,11 @@ def _get(paths: Paths, path: str) -> requests.Response | None:
         )
     except requests.RequestException:
         return None
+
+
+def _healthy(paths: Paths) -> bool:
+    """A process that exists may hang: each that has a health port must answer there."""
+    return _api_ready(paths) and _answers("kube-proxy", "health") and _answers("coredns", "health", path="/health")
 
 
 def _api_ready(paths: Paths) -> bool:

@@ -156,5 +156,35 @@ def _set(path: str, value: str) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_swapped_volume_is_red_and_up_repairs_it() -> None:
+    volumes = get("statefulset/prometheus", "-n", NAMESPACE)["spec"]["template"]["spec"]["volumes"]
+    number = next(i for i, v in enumerate(volumes) if "persistentVolumeClaim" in v)
+    swap = [
+        {
+            "op": "replace",
+            "path": f"/spec/template/spec/volumes/{number}",
+            "value": {"name": volumes[number]["name"], "emptyDir": {}},
+        }
+    ]
+    kubectl("patch", "statefulset", "prometheus", "-n", NAMESPACE, "--type=json", "-p", json.dumps(swap))
+    kubectl("rollout", "status", "statefulset/prometheus", "-n", NAMESPACE, "--timeout=150s")
+    code, checks, _ = smoke("--only", "pod.volume")
+    assert code == 1
+    assert checks["pod.volume"]["status"] == "fail"
+    done = plumbline.words("up")
+    assert done.returncode == 0, done.stdout
+    assert get("statefulset/prometheus", "-n", NAMESPACE)["spec"]["template"]["spec"]["volumes"] == volumes
+
+
+def test_up_repairs_a_file_changed_behind_its_back() -> None:
+    item = configmap_with("job_name: cadvisor")
+    name, data = item["metadata"]["name"], item["data"]
+    changed = {k: v.replace("job_name: cadvisor", "job_name: renamed") for k, v in data.items()}
+    kubectl("patch", "configmap", name, "-n", NAMESPACE, "--type=merge", "-p", json.dumps({"data": changed}))
+    done = plumbline.words("up")
+    assert done.returncode == 0, done.stdout
+    assert get(f"configmap/{name}", "-n", NAMESPACE)["data"] == data
+
+
 def test_after_all_faults_smoke_is_green_again() -> None:
     until("smoke is green", lambda: smoke()[0] == 0, 240)

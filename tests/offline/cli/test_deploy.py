@@ -64,7 +64,7 @@ def test_stack_is_durable_unless_it_says_otherwise(local: Engine, text: str, *, 
 def test_throwaway_stack_is_updated_at_once(local: Engine, pulumi: FakeEngine) -> None:
     write(local.config_file, THROWAWAY)
     assert deploy._update(local) == 0
-    assert [call.split()[:3] for call in pulumi.calls] == [["up", "--yes", "--skip-preview"]]
+    assert [call.split()[:3] for call in pulumi.calls] == [["up", "--refresh", "--yes"]]
 
 
 def test_durable_stack_gets_the_plan_that_was_confirmed(
@@ -74,8 +74,8 @@ def test_durable_stack_gets_the_plan_that_was_confirmed(
     assert deploy._update(prod) == 0
     plan = f"{checkout}/.out/prod/plan.json"
     assert pulumi.calls == [
-        f"preview --diff --save-plan {plan} --stack prod",
-        f"up --plan {plan} --yes --skip-preview --stack prod",
+        f"preview --refresh --diff --save-plan {plan} --stack prod",
+        f"up --refresh --plan {plan} --yes --skip-preview --stack prod",
     ]
 
 
@@ -196,3 +196,14 @@ def test_addresses_are_reached_through_the_api_server(local: Engine, checkout: P
 def test_reports_of_another_state_lie_apart(local: Engine, checkout: Path) -> None:
     test = engine.Engine(local.home, "local", local.home.state("test"))
     assert deploy.out_directory(test) == checkout / ".out" / "test"
+
+
+@pytest.mark.parametrize("kind", ["smoke", "prove"])
+def test_old_verdict_does_not_outlive_a_command_that_could_not_judge(
+    local: Engine, checkout: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    report = write(checkout / ".out/local/report.json", '{"verdict": "green"}')
+    monkeypatch.setattr(deploy, "is_whole", lambda _: False)
+    with pytest.raises(SandboxError, match="does not run"):
+        deploy.smoke(local.home, "local", kind)
+    assert not report.exists()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cli import engine
 from cli.engine import ROOT
+from sandbox.cluster.facts import Process
+from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
 from sandbox.programs.spec import catalogue
 
@@ -188,3 +192,53 @@ def test_failed_question_is_an_error(local: Engine, pulumi: FakeEngine) -> None:
     pulumi.fail(1)
     with pytest.raises(ProgramError, match="exited with 1"):
         local.capture("stack", "ls")
+
+
+def lock_held_by(local: Engine, pid: int) -> None:
+    """The lock file that the engine's file backend writes."""
+    assert local.state is not None
+    lock = local.state / "pulumi/.pulumi/locks/organization/plumbline/local/1.json"
+    lock.parent.mkdir(parents=True)
+    lock.write_text(json.dumps({"pid": pid, "username": "root", "hostname": "h"}))
+
+
+def test_lock_of_a_living_engine_is_respected(
+    local: Engine, pulumi: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock_held_by(local, 4711)
+    monkeypatch.setattr(engine, "read_process", lambda pid: Process(pid, 1, "pulumi", None))
+    with pytest.raises(SandboxError, match="another engine works on stack local: process 4711"):
+        local.unlock()
+    assert pulumi.calls == []
+
+
+def test_lock_whose_number_another_program_has_is_stale(
+    local: Engine, pulumi: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock_held_by(local, 4711)
+    pulumi.answer("stack export", {"deployment": {}})
+    monkeypatch.setattr(engine, "read_process", lambda pid: Process(pid, 1, "bash", None))
+    local.unlock()
+    assert pulumi.calls[0] == "cancel --yes --stack local"
+
+
+@pytest.mark.usefixtures("pulumi")
+@pytest.mark.parametrize("name", ["passphrase", "root-secret"])
+def test_lost_secret_of_a_deployed_stack_is_not_made_anew(local: Engine, name: str) -> None:
+    assert local.state is not None
+    local.prepare()
+    stack = local.state / "pulumi/.pulumi/stacks/plumbline/local.json"
+    stack.parent.mkdir(parents=True)
+    stack.write_text("{}")
+    (local.state / name).unlink()
+    with pytest.raises(SandboxError, match=f"{name} is missing"):
+        local.prepare()
+    assert not (local.state / name).exists()
+
+
+def test_no_proxy_stands_before_the_cluster(local: Engine, pulumi: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.com:3128")
+    monkeypatch.setenv("NO_PROXY", "intranet.example.com")
+    local.capture("version")
+    assert pulumi.environment["NO_PROXY"].split(",")[:2] == ["intranet.example.com", "10.203.0.0/24"]
+    assert pulumi.environment["no_proxy"] == pulumi.environment["NO_PROXY"]

@@ -168,3 +168,14 @@ def test_file_that_is_no_stack_file_is_named(tmp_path: Path, text: str, words: s
 def test_missing_stack_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=r"there is no stack file .*Pulumi\.local\.yaml\n  next: run make up"):
         stackfile.config(tmp_path / "Pulumi.local.yaml")
+
+
+@pytest.mark.parametrize("loss", ["deleted", "emptied"])
+def test_lost_stack_file_is_made_anew(files: Files, loss: str) -> None:
+    project = {"plumbline:profile": "throwaway"}
+    before = files.refresh(project)
+    if loss == "deleted":
+        files.target.unlink()
+    else:
+        files.target.write_text("")
+    assert files.refresh(project) == before

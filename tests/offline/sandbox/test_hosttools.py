@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sandbox.home import Home
 
 # `apt-get download` leaves one archive; `dpkg-deb -x` unpacks a tree with what the wrappers lead to.
-APT = 'echo "$*" >> "$LOG"; case "$*" in *download*) touch containerd_1.6_amd64.deb;; esac'
+APT = 'echo "$*" >> "$LOG"; case "$*" in *" download "*) touch containerd_1.6_amd64.deb;; esac'
 LEGACY = "usr/sbin/xtables-legacy-multi"
 NFT = "usr/sbin/xtables-nft-multi"
 

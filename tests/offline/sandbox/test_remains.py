@@ -68,6 +68,16 @@ def test_mount_is_seen_behind_a_symbolic_link(tmp_path: Path, mounted: list[str]
         remains.remove_tree(tmp_path / "home" / "state")
 
 
+def test_tree_whose_volume_a_pod_uses_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "state" / "volumes" / "pvc-1").mkdir(parents=True)
+    line = f"22 1 0:20 {tmp_path}/state/volumes/pvc-1 /var/lib/kubelet/pods/x/volumes/y rw - ext4 /dev/vda rw"
+    (tmp_path / "mountinfo").write_text(line + "\n")
+    monkeypatch.setattr(remains, "MOUNTS", tmp_path / "mountinfo")
+    with pytest.raises(SandboxError, match="pvc-1 is in use by a pod"):
+        remains.remove_tree(tmp_path / "state")
+    assert (tmp_path / "state" / "volumes" / "pvc-1").is_dir()
+
+
 @pytest.mark.usefixtures("mounted")
 def test_tree_that_is_not_there_is_no_error(tmp_path: Path) -> None:
     remains.remove_tree(tmp_path / "nothing")

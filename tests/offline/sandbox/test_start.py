@@ -71,6 +71,7 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(start, "_import_images", note("images"))
     monkeypatch.setattr(start, "_uid", lambda _: "uid-1")
     monkeypatch.setattr(start, "_api_ready", lambda _: True)
+    monkeypatch.setattr(start, "_answers", lambda *_, **__: True)
     monkeypatch.setattr(daemons, "running", lambda _=None: {})
     return done
 
@@ -145,6 +146,15 @@ def test_cluster_of_other_programs_is_started_anew(
     assert events[-2:] == ["control plane", "node"]
 
 
+def test_copied_state_is_refused(home: Home, tools: HostTools, events: list[str]) -> None:
+    begin(home, tools)
+    (home.state("local") / "location").write_text("/elsewhere/state/local\n")
+    events.clear()
+    with pytest.raises(SandboxError, match="was made in /elsewhere/state/local, and its volumes point there"):
+        begin(home, tools)
+    assert "control plane" not in events
+
+
 @pytest.mark.usefixtures("events")
 def test_cluster_of_other_settings_is_started_anew(
     home: Home, tools: HostTools, monkeypatch: pytest.MonkeyPatch
@@ -156,7 +166,7 @@ def test_cluster_of_other_settings_is_started_anew(
 
 
 @pytest.mark.usefixtures("events")
-@pytest.mark.parametrize("fault", ["no owner", "another state", "a process ended", "API not ready"])
+@pytest.mark.parametrize("fault", ["no owner", "another state", "a process ended", "API not ready", "DNS hangs"])
 def test_cluster_is_not_whole(home: Home, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     running_whole(home, monkeypatch)
     if fault == "no owner":
@@ -165,6 +175,8 @@ def test_cluster_is_not_whole(home: Home, monkeypatch: pytest.MonkeyPatch, fault
         ownership.write_owner(Owner(home.state("test"), {}))
     elif fault == "a process ended":
         monkeypatch.setattr(daemons, "running", lambda _=None: dict.fromkeys(commands.ALL[1:]))
+    elif fault == "DNS hangs":
+        monkeypatch.setattr(start, "_answers", lambda process, *_, **__: process != "coredns")
     else:
         monkeypatch.setattr(start, "_api_ready", lambda _: False)
     assert not start.is_whole(Paths(home.state("local")))
