@@ -8,6 +8,8 @@ from components.errors import DeployError
 
 PART_OF = "plumbline"
 MAX_NAME = 63
+STACK_LABEL = f"{PART_OF}/stack"
+"""Label of a claim: whose data it is, whatever the namespace is called by then."""
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _NOT_IN_LABEL = re.compile(r"[^-A-Za-z0-9_.]")
 
@@ -54,5 +56,15 @@ def labels(name: str, instance: str, component: str, version: str | None = None)
         "app.kubernetes.io/managed-by": "pulumi",
     }
     if version is not None:
-        found["app.kubernetes.io/version"] = _NOT_IN_LABEL.sub("-", version)[:MAX_NAME].strip("-_.")
+        found["app.kubernetes.io/version"] = label_value(version)
     return found
+
+
+def label_value(text: str) -> str:
+    """The text with every character that a label cannot hold replaced, and cut to the length of a label."""
+    return _NOT_IN_LABEL.sub("-", text)[:MAX_NAME].strip("-_.")
+
+
+def stack_label(stack: str) -> dict[str, str]:
+    """The label that marks a claim as data of a stack."""
+    return {STACK_LABEL: label_value(stack)}

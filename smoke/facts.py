@@ -48,7 +48,8 @@ class Inside:
 
     status: fields of /proc/1/status. mounts: mount point → options. token_mode: octal mode of the service account
     token, empty without one. writable: mount points asked about that the process may write to. space: free bytes of
-    the mount points asked about.
+    the mount points asked about. roots: mount point → what of its file system is mounted there. log_ages: of the mount
+    points asked about, seconds since the newest segment in `wal/` was written; a point without one is missing.
     """
 
     status: dict[str, str]
@@ -56,3 +57,5 @@ class Inside:
     token_mode: str
     writable: frozenset[str]
     space: dict[str, int]
+    roots: dict[str, str]
+    log_ages: dict[str, int]

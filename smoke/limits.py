@@ -33,6 +33,13 @@ POD_REPLACED: Final = 180.0
 # A scrape and half of another: one late scrape is not yet a hole, two are. The minimum covers very short intervals.
 FRESH_INTERVALS: Final = 2.0
 FRESH_MINIMUM: Final = 5.0
+# A sample from later than this was stamped by a clock that is wrong. Prometheus refuses those from beyond ten minutes.
+FRESH_FUTURE: Final = 10.0
+FUTURE_HORIZON: Final = 600.0
+# The server's own five minutes, beyond which a series is gone.
+LOOKBACK: Final = 300.0
+# The sentinel rule alone writes every few seconds.
+LOG_AGE: Final = 120.0
 # The sentinel rule has an interval of its own, a few seconds; what is older was written by another process.
 REVISION_LOOKBACK: Final = 30.0
 RULE_FRESH_INTERVALS: Final = 2.5

@@ -11,11 +11,15 @@ from smoke.access.errors import AccessError
 from smoke.access.forward import PortForwards
 from smoke.access.kube import Kube
 from smoke.access.prometheus import Prometheus
+from smoke.judge.pods import is_live
+from smoke.judge.workloads import pods_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from stacks.contract import Component, Contract, Endpoint
+
+Json = dict[str, Any]
 
 ENDPOINT = "http"
 
@@ -59,6 +63,17 @@ class Stack:
         found = self.contract.components.get(name)
         if found is None:
             raise AccessError("contract", f"has no component {name!r}, though it claims the capability for it")
+        return found
+
+    def pods_of(self, name: str) -> list[tuple[Json, str]]:
+        """Each live pod of a component's workloads, with the first contracted container of it. Raises AccessError."""
+        namespace = self.contract.namespace
+        pods = [pod for pod in self.kube.pods(namespace) if is_live(pod)]
+        found = []
+        for workload in self.component(name).workloads:
+            live = self.kube.workload(namespace, workload.kind, workload.name)
+            mine = pods_of(live, pods) if live else []
+            found += [(pod, workload.images[0].container) for pod in mine]
         return found
 
     def settle(self, probe: poll.Probe, within: float) -> None:

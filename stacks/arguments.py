@@ -17,6 +17,7 @@ def prometheus_args(settings: Settings, images: dict[str, ImagePin]) -> Promethe
     """Arguments of the Prometheus component. images: role → image."""
     wanted = settings.prometheus
     return PrometheusArgs(
+        stack=settings.stack,
         namespace=settings.namespace,
         cluster=settings.cluster.name,
         environment=settings.cluster.environment,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.errors import DeployError
+from components.naming import STACK_LABEL, stack_label
 from stacks.fields import quantity_bytes
 
 if TYPE_CHECKING:
@@ -31,6 +32,23 @@ def check_claim(reader: Reader, namespace: str, name: str, size: str, storage_cl
             f"{place} is {live.size} and the settings want {size}, but its StorageClass `{live.storage_class}` does "
             f"not allow growth; accepted: {live.size}; fix: {_FIX}, or allow it with `allowVolumeExpansion: true`."
         )
+
+
+def check_namespace(reader: Reader, stack: str, namespace: str, name: str) -> None:
+    """A changed namespace would leave the data behind and start with an empty volume, without an error.
+
+    Claims without the label of a stack are not judged. Raises DeployError with both namespaces.
+    """
+    marked = reader.marked_claims(stack_label(stack), name)
+    if not marked or namespace in marked or reader.claim(namespace, name) is not None:
+        return
+    old = marked[0]
+    raise DeployError(
+        f"plumbline:namespace is `{namespace}`, but stack {stack} has its data in claim {old}/{name}: it would start "
+        f"with an empty volume; accepted: `{old}`; fix: pulumi config set plumbline:namespace {old} --stack {stack}. "
+        "To change it knowingly, move or retire the data (docs/operate.md), or leave it where it is and disown it: "
+        f"kubectl -n {old} label pvc {name} {STACK_LABEL}-"
+    )
 
 
 def _check_class(place: str, live: LiveClaim, storage_class: str | None) -> None:

@@ -13,6 +13,7 @@ from kubernetes import config as kube_config
 from urllib3.exceptions import HTTPError
 
 from components.errors import DeployError
+from components.naming import PART_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,14 +42,21 @@ class LiveClaim:
     expandable: bool | None
 
 
+class ForbiddenError(DeployError):
+    """The API server knows the account and does not let it read this."""
+
+
 class Reader(Protocol):
-    """What is read from a cluster. Both raise DeployError if it does not answer or refuses."""
+    """What is read from a cluster. All raise DeployError if it does not answer or refuses."""
 
     def namespace_uid(self, name: str) -> str:
         """The uid of a namespace."""
 
     def claim(self, namespace: str, name: str) -> LiveClaim | None:
         """A claim, None if there is none."""
+
+    def marked_claims(self, label: dict[str, str], name: str) -> tuple[str, ...]:
+        """Namespaces in which this bundle has a claim of this name and label; empty if claims may not be listed."""
 
 
 def access(settings: Settings) -> Access:
@@ -116,6 +124,17 @@ class KubeReader:
         size = str((found.spec.resources.requests or {}).get("storage", "0"))
         return LiveClaim(size=size, storage_class=class_name, expandable=self._expandable(class_name))
 
+    def marked_claims(self, label: dict[str, str], name: str) -> tuple[str, ...]:
+        """Sorted namespaces with such a claim that is not being deleted; none if the account may not list claims."""
+        wanted = {"app.kubernetes.io/part-of": PART_OF, **label}
+        selector = ",".join(f"{key}={value}" for key, value in wanted.items())
+        try:
+            found = self._read(self._core.list_persistent_volume_claim_for_all_namespaces, label_selector=selector)
+        except ForbiddenError:
+            return ()
+        here = [claim.metadata for claim in found.items] if found is not None else []
+        return tuple(sorted(m.namespace for m in here if m.name == name and m.deletion_timestamp is None))
+
     def _expandable(self, class_name: str | None) -> bool | None:
         """Reading a class is a cluster-wide right that a deployer may lack; then the API server is left to judge."""
         try:
@@ -124,13 +143,14 @@ class KubeReader:
             return None
         return bool(found.allow_volume_expansion) if found is not None else None
 
-    def _read(self, call: Callable[..., Any], *arguments: str) -> Any:  # noqa: ANN401  # the client is untyped
+    def _read(self, call: Callable[..., Any], *arguments: str, **named: str) -> Any:  # noqa: ANN401  # the client is untyped
         try:
-            return call(*arguments, _request_timeout=_TIMEOUT_SECONDS)
+            return call(*arguments, **named, _request_timeout=_TIMEOUT_SECONDS)
         except client.ApiException as error:
             if error.status == _NOT_FOUND:
                 return None
-            raise DeployError(f"{self._place()} refuses: {_refusal(error.status)}.") from error
+            kind = ForbiddenError if error.status == _FORBIDDEN else DeployError
+            raise kind(f"{self._place()} refuses: {_refusal(error.status)}.") from error
         except (HTTPError, OSError) as error:
             raise DeployError(
                 f"{self._place()} cannot be reached: {_reason(error)}; is the cluster running, and the right one? "

@@ -9,21 +9,23 @@ import re
 import uuid
 from decimal import Decimal, InvalidOperation
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator
 
-_QUANTITY = re.compile(r"(?P<number>\+?(?:\d+\.?\d*|\.\d+))(?P<unit>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?")
+_QUANTITY = re.compile(r"(?P<number>\+?(?:\d+\.?\d*|\.\d+))(?P<unit>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?")
+_PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,3})?(?:[mkMGTPE]|[KMGTPE]i)?")
+_MAX_QUANTITY = 2**63 - 1
 _UNITS = {
     **{"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "k": Decimal(1000)},
     **{unit: Decimal(1000) ** (power + 2) for power, unit in enumerate("MGTPE")},
     **{f"{unit}i": Decimal(1024) ** (power + 1) for power, unit in enumerate("KMGTPE")},
 }
 _DURATION = re.compile(
-    r"(?:(?P<y>\d+)y)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s)?(?:(?P<ms>\d+)ms)?"
+    r"(?:(?P<y>\d{1,15})y)?(?:(?P<w>\d{1,15})w)?(?:(?P<d>\d{1,15})d)?(?:(?P<h>\d{1,15})h)?(?:(?P<m>\d{1,15})m)?(?:(?P<s>\d{1,15})s)?(?:(?P<ms>\d{1,15})ms)?"
 )
 _SECONDS = {"y": 31_536_000.0, "w": 604_800.0, "d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_SIZE = re.compile(r"(?P<number>[1-9]\d*)(?P<unit>[KMGTPE]?B)")
+_SIZE = re.compile(r"(?P<number>[1-9]\d{0,14})(?P<unit>[KMGTPE]?B)")
 _SIZE_UNITS: dict[str, int] = {
     unit: int(1024**power) for power, unit in enumerate(("B", "KB", "MB", "GB", "TB", "PB", "EB"))
 }
@@ -35,16 +37,20 @@ _PATH = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(rf"{_HOST}(?:/{_PATH})+(?::(?P<tag>\w[\w.-]{{0,127}}))?(?P<digest>@sha256:[0-9a-f]{{64}})?")
 _MIRROR = re.compile(rf"{_HOST}(?:/{_PATH})*")
 _SECRET_KEY = re.compile(r"[-._A-Za-z0-9]{1,253}")
+_NAMES_A_SECRET = re.compile(
+    r"pass|pwd|token|secret|credential|signature|authorization|(?:^|[-_])(?:auth|sig)$|(?:^|api|access)[-_]?key$",
+    re.IGNORECASE,
+)
 
 
 def quantity_value(text: str) -> Decimal:
-    """Kubernetes quantity (`500m`, `10Gi`, `1e3`) → number in its base unit: bytes, or cores. Raises ValueError."""
+    """Kubernetes quantity (`500m`, `10Gi`, `1e3`) → number in its base unit: bytes, or cores. Raises ValueError.
+
+    Takes what a cluster may answer; settings may hold less, see _quantity().
+    """
     found = _QUANTITY.fullmatch(text)
     if found is None:
-        raise ValueError(
-            f"`{text}` is not a Kubernetes quantity: accepted is a number with one of n u m k M G T P E Ki Mi Gi Ti Pi "
-            "Ei behind it, for example `10Gi` or `500m`"
-        )
+        raise _not_a_quantity(text)
     unit = found["unit"] or ""
     try:
         factor = _UNITS[unit] if unit in _UNITS else Decimal(f"1{unit}")
@@ -59,9 +65,29 @@ def quantity_bytes(text: str) -> int:
     return int(value) + (value != int(value))
 
 
+def _not_a_quantity(text: str, units: str = "m k M G T P E Ki Mi Gi Ti Pi Ei") -> ValueError:
+    examples = "`10Gi` or `500m`" if units.startswith("m ") else "`10Gi`"
+    return ValueError(
+        f"`{text}` is not a Kubernetes quantity: accepted is a number with one of {units} behind it, for "
+        f"example {examples}"
+    )
+
+
 def _quantity(text: str) -> str:
-    if quantity_value(text) <= 0:
-        raise ValueError(f"`{text}` must be more than 0")
+    """No sign and no exponent: `1E` is 10^18, `1E3` a thousand, and one of them is a slip."""
+    if not _PLAIN.fullmatch(text):
+        raise _not_a_quantity(text)
+    if not 0 < quantity_value(text) <= _MAX_QUANTITY:
+        raise ValueError(f"`{text}` must be more than 0 and less than 8Ei, where Kubernetes stops counting")
+    return text
+
+
+def _bytes(text: str) -> str:
+    if not _PLAIN.fullmatch(text):
+        raise _not_a_quantity(text, "k M G T P E Ki Mi Gi Ti Pi Ei")
+    _quantity(text)
+    if text.endswith("m"):
+        raise ValueError(f"`{text}` is thousandths of a byte: accepted is a size, for example `{text[:-1]}Mi`")
     return text
 
 
@@ -101,6 +127,15 @@ def _size(text: str) -> str:
 def _dns_name(text: str) -> str:
     if not _DNS_LABEL.fullmatch(text):
         raise ValueError(f"`{text}` is not a DNS label: accepted are 1 to 63 lower-case letters, digits and inner `-`")
+    return text
+
+
+def _namespace(text: str) -> str:
+    if not _DNS_LABEL.fullmatch(text) or text == "default" or text.startswith("kube-"):
+        raise ValueError(
+            f"`{text}` cannot be the namespace of a stack: accepted are 1 to 63 lower-case letters, digits and inner "
+            "`-`; not `default` and not `kube-…`, which are Kubernetes' own"
+        )
     return text
 
 
@@ -149,11 +184,22 @@ def _kube_uid(text: str) -> str:
 
 
 def _http_url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"`{text}` is not a web address: accepted is http://… or https://…")
-    if parts.username is not None or parts.password is not None:
+    """Credentials first: what is refused for another reason is repeated, and Prometheus makes the rest a label."""
+    try:
+        parts = urlsplit(text)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise ValueError("the value is not a web address: accepted is http://… or https://…") from None
+    if "@" in parts.netloc:
         raise ValueError("an address must not hold a user or password: name an existing Secret instead")
+    for name, _ in parse_qsl(parts.query, keep_blank_values=True):
+        if _NAMES_A_SECRET.search(name):
+            raise ValueError(
+                f"an address must not hold a secret, and its parameter `{name}` looks like one: name an existing "
+                "Secret instead"
+            )
+    if not right:
+        raise ValueError(f"`{text}` is not a web address: accepted is http://… or https://…")
     return text
 
 
@@ -170,9 +216,11 @@ def _text(text: str) -> str:
 
 
 Quantity = Annotated[str, AfterValidator(_quantity)]
+Bytes = Annotated[str, AfterValidator(_bytes)]
 Duration = Annotated[str, AfterValidator(_duration)]
 SizeRetention = Annotated[str, AfterValidator(_size)]
 DnsName = Annotated[str, AfterValidator(_dns_name)]
+Namespace = Annotated[str, AfterValidator(_namespace)]
 DnsSubdomain = Annotated[str, AfterValidator(_dns_subdomain)]
 LabelValue = Annotated[str, AfterValidator(_label_value)]
 ImageRef = Annotated[str, AfterValidator(_image_ref)]

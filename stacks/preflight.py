@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from components.prometheus.names import CLAIM
 from stacks.backend import check_backend
-from stacks.claims import check_claim
+from stacks.claims import check_claim, check_namespace
 from stacks.cluster import KubeReader, access
 from stacks.identity import check_identity
 
@@ -26,5 +26,6 @@ def preflight(settings: Settings) -> Access:
 def check_cluster(settings: Settings, where: Access, reader: Reader) -> None:
     """Identity first: nothing else that a wrong cluster says is worth reading."""
     check_identity(settings, where, reader)
+    check_namespace(reader, settings.stack, settings.namespace, CLAIM)
     wanted = settings.prometheus.volume
     check_claim(reader, settings.namespace, CLAIM, wanted, settings.storage.class_name)

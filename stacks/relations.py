@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _MAX_SHARE_OF_VOLUME = 0.8
 _MIN_RETENTION = "2h"
+_MIN_RETENTION_SIZE = "100MB"
+_INTERVALS = ("5s", "2m")
 
 
 def broken(settings: Settings) -> list[str]:
@@ -87,6 +89,12 @@ def _retention(settings: Settings) -> Iterator[str]:
             f"the rest, and a full volume stops ingestion; accepted: at most 80 %, here {most}MB; fix: a smaller "
             "retention_size or a larger volume"
         )
+    if size < size_bytes(_MIN_RETENTION_SIZE):
+        yield (
+            f"plumbline:prometheus.retention_size {wanted.retention_size} holds no block of storage, so that every one "
+            f"is deleted when it is written; accepted: at least {_MIN_RETENTION_SIZE}; fix: "
+            "pulumi config set --path 'plumbline:prometheus.retention_size' 3GB"
+        )
     if duration_seconds(wanted.retention) < duration_seconds(_MIN_RETENTION):
         yield (
             f"plumbline:prometheus.retention {wanted.retention} is shorter than a block of storage; accepted: at least "
@@ -95,7 +103,14 @@ def _retention(settings: Settings) -> Iterator[str]:
 
 
 def _scraping(settings: Settings) -> Iterator[str]:
+    """Rules look at windows of five minutes, and a sample counts for as long: at least two must fall into it."""
     wanted = settings.prometheus
+    least, most = _INTERVALS
+    if not duration_seconds(least) <= duration_seconds(wanted.scrape_interval) <= duration_seconds(most):
+        yield (
+            f"plumbline:prometheus.scrape_interval {wanted.scrape_interval} is not one that the rules are made for; "
+            f"accepted: {least} to {most}; fix: pulumi config set --path 'plumbline:prometheus.scrape_interval' 30s"
+        )
     if duration_seconds(wanted.scrape_timeout) > duration_seconds(wanted.scrape_interval):
         yield (
             f"plumbline:prometheus.scrape_timeout {wanted.scrape_timeout} is longer than "

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from components.errors import DeployError
 from stacks.complaints import PREFIX, explain, misplaced
 from stacks.fields import (
+    Bytes,
     DnsName,
     DnsSubdomain,
     Duration,
@@ -23,6 +24,7 @@ from stacks.fields import (
     KubeUid,
     LabelValue,
     Mirror,
+    Namespace,
     Quantity,
     SecretKey,
     SizeRetention,
@@ -86,7 +88,7 @@ class Network(Section):
 class Limits(Section):
     """Limits of every scrape; one that passes a limit is thrown away whole, and an alert says so."""
 
-    samples: int = Field(default=100_000, gt=0, description="samples per scrape")
+    samples: int = Field(default=100_000, gt=999, description="samples per scrape, at least 1000")
     labels: int = Field(default=40, gt=0, description="labels per sample")
     label_name_length: int = Field(default=128, gt=0, description="bytes of a label's name")
     label_value_length: int = Field(default=2048, gt=0, description="bytes of a label's value")
@@ -98,13 +100,13 @@ class Requests(Section):
     """What the scheduler sets aside."""
 
     cpu: Quantity = Field(default="200m", description="processor time, in cores")
-    memory: Quantity = Field(default="512Mi", description="memory")
+    memory: Bytes = Field(default="512Mi", description="memory")
 
 
 class ResourceLimits(Section):
     """What the container may not pass."""
 
-    memory: Quantity = Field(default="2Gi", description="memory")
+    memory: Bytes = Field(default="2Gi", description="memory")
     cpu: Quantity | None = Field(
         default=None, description="processor time; without it none, because throttling makes gaps"
     )
@@ -138,9 +140,9 @@ class Prometheus(Section):
 
     mode: Literal["managed"] = Field(default="managed", description="`managed`: deployed by this stack")
     retention: Duration = Field(description="retention by time, a Prometheus duration of at least 2h")
-    retention_size: SizeRetention = Field(description="retention by size, at most 80 % of the volume")
-    volume: Quantity = Field(description="size of the claim, a Kubernetes quantity")
-    scrape_interval: Duration = Field(default="30s", description="time between scrapes and rule evaluations")
+    retention_size: SizeRetention = Field(description="retention by size, from 100MB to 80 % of the volume")
+    volume: Bytes = Field(description="size of the claim, a Kubernetes quantity")
+    scrape_interval: Duration = Field(default="30s", description="time between scrapes and rule evaluations, 5s to 2m")
     scrape_timeout: Duration = Field(default="10s", description="at most the scrape interval")
     limits: Limits = Field(default_factory=Limits, description="limits of every scrape")
     resources: Resources = Field(default_factory=Resources, description="keys requests, limits")
@@ -153,7 +155,7 @@ class Settings(Section):
     stack: str = Field(exclude=True)
     profile: Literal["throwaway", "durable"] = Field(description="`durable`: data and backend must outlive a mistake")
     cluster: Cluster = Field(description="keys name, environment, context, uid, kubeconfig, node_access")
-    namespace: DnsName = Field(description="namespace that the stack creates and owns")
+    namespace: Namespace = Field(description="namespace that the stack creates and owns")
     images: Images = Field(description="keys source, path, mirror")
     storage: Storage = Field(default_factory=Storage, description="key class_name")
     kubelet: Kubelet = Field(default_factory=Kubelet, description="key tls")

@@ -58,12 +58,14 @@ class RemoteWrite:
 class PrometheusArgs:
     """Everything that decides what Prometheus runs.
 
-    cluster, environment: values of those labels on every series. retention, scrape_interval, scrape_timeout:
-    Prometheus durations. retention_size: size with a unit, powers of two. volume: Kubernetes quantity.
+    stack: whose data the claim holds. cluster, environment: values of those labels on every series. retention,
+    scrape_interval, scrape_timeout: Prometheus durations. retention_size: size with a unit, powers of two. volume:
+    Kubernetes quantity.
     storage_class: None means the cluster's default. verify_kubelets: check their serving certificates against the
     cluster's authority. producers: the pages of the catalogue, one scrape job each.
     """
 
+    stack: str
     namespace: str
     cluster: str
     environment: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.naming import cluster_scoped_name
+from components.naming import cluster_scoped_name, stack_label
 from components.network import allow_ingress
 from components.objects import Manifest, config_map, metadata
 from components.prometheus.names import (
@@ -35,7 +35,7 @@ def manifests(args: PrometheusArgs, rendered: Rendered) -> dict[str, Manifest]:
         "cluster-role": _cluster_role(args),
         "cluster-role-binding": _cluster_role_binding(args),
         "config": _config(args, rendered),
-        "data": claim(CLAIM, args.namespace, object_labels(args.namespace), args.volume, args.storage_class),
+        "data": _data(args),
         "service": _service(args, NAME, {}),
         # Not ready addresses too: it names pods, and a pod has its name before it is ready.
         "service-headless": _service(args, HEADLESS_SERVICE, {"clusterIP": "None", "publishNotReadyAddresses": True}),
@@ -92,6 +92,12 @@ def _config(args: PrometheusArgs, rendered: Rendered) -> Manifest:
         rendered.files,
         {REVISION_ANNOTATION: rendered.revision},
     )
+
+
+def _data(args: PrometheusArgs) -> Manifest:
+    """Marked with the stack, so that a changed namespace is seen before it leaves the data behind."""
+    marked = object_labels(args.namespace) | stack_label(args.stack)
+    return claim(CLAIM, args.namespace, marked, args.volume, args.storage_class)
 
 
 def _service(args: PrometheusArgs, name: str, extra: Manifest) -> Manifest:

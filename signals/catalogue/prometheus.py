@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from signals.catalogue.model import Metric, MetricType, Presence, Producer
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
+from signals.catalogue.remote_write import REMOTE_WRITE_METRICS
 
 _MODULE = "github.com/prometheus/prometheus v0.316.0 "
 _MAIN = _MODULE + "cmd/prometheus/main.go"
@@ -226,5 +227,5 @@ PRODUCER = Producer(
     versions="Prometheus 3.16",
     target_labels=("cluster", "environment"),
     per_node=False,
-    metrics=(*_SERVER, *_STORAGE, *_SCRAPING, *_EVALUATION, *PROCESS_METRICS),
+    metrics=(*_SERVER, *_STORAGE, *_SCRAPING, *_EVALUATION, *REMOTE_WRITE_METRICS, *PROCESS_METRICS),
 )

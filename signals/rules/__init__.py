@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from signals.rules.model import Group, rule_file
 from signals.rules.prometheus import prometheus_alerts
+from signals.rules.remote_write import remote_write_alerts
 from signals.rules.targets import target_alerts, target_records
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 def groups(producers: Iterable[Producer]) -> dict[str, tuple[Group, ...]]:
     """File name → its groups, for the jobs of these producers. The sentinel is not among them."""
     return {
-        "rules-prometheus.yml": (prometheus_alerts(),),
+        "rules-prometheus.yml": (prometheus_alerts(), remote_write_alerts()),
         "rules-targets.yml": (target_records(), target_alerts(page.job for page in producers)),
     }
 

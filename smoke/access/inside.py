@@ -16,9 +16,12 @@ CREDENTIAL = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # a path
 SCRIPT = """
 sed 's/^/status /' /proc/1/status
 sed 's/^/mount /' /proc/mounts
+awk '{{print "root " $4 " " $5}}' /proc/self/mountinfo
 [ -e {token} ] && echo "token $(stat -L -c %a {token})"
 for p in {points}; do
   [ -w "$p" ] && echo "writable $p"
+  newest="$p/wal/$(cd "$p/wal" 2>/dev/null && ls -td [0-9]* checkpoint.* 2>/dev/null | head -n 1)"
+  [ "$newest" != "$p/wal/" ] && echo "log $(($(date +%s) - $(stat -c %Y "$newest"))) $p"
   echo "free $(df -Pk "$p" | tail -n 1 | awk '{{print $4}}') $p"
 done
 echo "end -"
@@ -42,6 +45,8 @@ def _parse(lines: list[tuple[str, str]]) -> Inside:
     status: dict[str, str] = {}
     mounts: dict[str, frozenset[str]] = {}
     free: dict[str, int] = {}
+    # Of several mounts on one point the last is the one that is seen.
+    pairs = {kind: dict(_swapped(rest) for k, rest in lines if k == kind) for kind in ("root", "log")}
     for kind, rest in lines:
         if kind == "status":
             name, _, value = rest.partition(":")
@@ -60,4 +65,11 @@ def _parse(lines: list[tuple[str, str]]) -> Inside:
         token_mode=next((rest for kind, rest in lines if kind == "token"), ""),
         writable=frozenset(rest for kind, rest in lines if kind == "writable"),
         space=free,
+        roots=pairs["root"],
+        log_ages={point: int(age) for point, age in pairs["log"].items()},
     )
+
+
+def _swapped(rest: str) -> tuple[str, str]:
+    value, _, point = rest.partition(" ")
+    return point, value

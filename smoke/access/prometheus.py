@@ -78,6 +78,11 @@ class Prometheus:
         data: dict[str, str] = self._data("/api/v1/status/flags")
         return data
 
+    def configuration(self) -> str:
+        """The configuration that runs, as YAML, with every default filled in."""
+        text: str = self._data("/api/v1/status/config")["yaml"]
+        return text
+
     def runtime(self) -> Json:
         """Start time, storage retention, reload status."""
         data: Json = self._data("/api/v1/status/runtimeinfo")

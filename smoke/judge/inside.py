@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MIB = 1024**2
 OTHERS_MAY = 0o007
+# How the kernel ends the path of a mounted directory that is gone.
+DELETED = "//deleted"
 
 
 def security(facts: Inside, subject: str) -> list[Problem]:
@@ -38,16 +40,31 @@ def security(facts: Inside, subject: str) -> list[Problem]:
 
 
 def volume(facts: Inside, point: str, subject: str) -> list[Problem]:
-    """The claim is a mount of its own, the process may write to it, and it has room."""
+    """The mount is one of its own and still exists, the process may write to it and does, and it has room."""
     subject = f"{subject} at {point}"
     options = facts.mounts.get(point.rstrip("/") or "/")
     if options is None:
         return [Problem(subject, "not a mount of its own", "the claim mounted there")]
-    problems = []
+    problems = _alive(facts, point, subject)
     if "rw" not in options or point not in facts.writable:
         problems.append(Problem(subject, "not writable by the process", "writable"))
     free = facts.space.get(point, 0)
     if free < limits.VOLUME_FREE_BYTES:
         least = f"at least {limits.VOLUME_FREE_BYTES / MIB:.0f} MiB"
         problems.append(Problem(subject, f"{free / MIB:.0f} MiB free", least))
+    return problems
+
+
+def _alive(facts: Inside, point: str, subject: str) -> list[Problem]:
+    """A directory that was deleted stays mounted and writable for who holds it, and what is written there is lost."""
+    problems = []
+    root = facts.roots.get(point.rstrip("/") or "/", "unknown")
+    if root == "unknown" or root.endswith(DELETED):
+        problems.append(Problem(subject, f"directory {root} of its file system", "a directory that exists"))
+    age = facts.log_ages.get(point)
+    if age is None:
+        problems.append(Problem(subject, "no segment in wal/", "the write-ahead log of Prometheus"))
+    elif not -limits.FRESH_FUTURE <= age <= limits.LOG_AGE:
+        wanted = f"less than {limits.LOG_AGE:.0f} s ago"
+        problems.append(Problem(subject, f"newest segment of wal/ written {age} s ago", wanted))
     return problems

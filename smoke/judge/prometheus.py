@@ -50,12 +50,13 @@ def flags(seen: dict[str, str], expected: dict[str, str]) -> list[Problem]:
         found = seen.get(name.removeprefix("--"))
         if found is None:
             problems.append(Problem(f"flag {name}", "not set", value))
-        elif not _same(found, value):
+        elif not same_value(found, value):
             problems.append(Problem(f"flag {name}", found, value))
     return problems
 
 
-def _same(one: str, other: str) -> bool:
+def same_value(one: str, other: str) -> bool:
+    """Whether two settings mean the same: by letter, as durations or as sizes."""
     if one == other:
         return True
     for parse in (duration, prometheus_bytes):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from signals.catalogue.model import MetricType, Presence
+from smoke import limits
 from smoke.model import Problem
 
 if TYPE_CHECKING:
@@ -65,22 +66,27 @@ def contracted(metric: Metric, job: str, seen: Observation) -> list[Problem]:
 
 
 def fresh(metric: Metric, job: str, ages: list[Json], instances: set[str], allowed: float) -> list[Problem]:
-    """The newest sample per active instance is at most `allowed` seconds old. `ages`: one series per instance."""
+    """The newest sample of each active instance is at most `allowed` seconds old, and not from the future.
+
+    ages: one series per instance. A metric that waits for an event is absent again once its samples are older: after a
+    time without Prometheus nothing marks their end.
+    """
     subject = f"{metric.name} of job {job}"
-    ages = [series for series in ages if series["metric"].get("instance") in instances]
-    if not ages:
-        if metric.presence is Presence.EVENT:
-            return []
-        return [Problem(subject, "no samples", f"a sample younger than {allowed:.0f} s")]
-    return [
-        Problem(
-            f"{subject}, instance {series['metric']['instance']}",
-            f"newest sample {float(series['value'][1]):.0f} s old",
-            f"younger than {allowed:.0f} s",
-        )
-        for series in ages
-        if not float(series["value"][1]) <= allowed
-    ]
+    wanted = f"younger than {allowed:.0f} s"
+    seen = {series["metric"].get("instance"): float(series["value"][1]) for series in ages}
+    problems = []
+    for instance in sorted(instances):
+        age = seen.get(instance)
+        if metric.presence is Presence.EVENT and (age is None or age > allowed):
+            continue
+        about = f"{subject}, instance {instance}"
+        if age is None:
+            problems.append(Problem(about, "no samples", f"a sample {wanted}"))
+        elif age < -limits.FRESH_FUTURE:
+            problems.append(Problem(about, f"newest sample {-age:.0f} s in the future", "none from the future"))
+        elif not age <= allowed:
+            problems.append(Problem(about, f"newest sample {age:.0f} s old", wanted))
+    return problems
 
 
 def _range(subject: str, metric: Metric, seen: Observation) -> list[Problem]:

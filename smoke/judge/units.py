@@ -7,7 +7,9 @@ from datetime import datetime
 
 DURATION = re.compile(r"(\d+)(ms|[smhdwy])")
 DURATION_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
-QUANTITY = re.compile(r"^(\d+(?:\.\d+)?)(m|[kMGTPE]|[KMGTPE]i)?$")
+# `E` is exa, unless digits follow it.
+QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?[0-9]+))?")
+FRACTIONS = {"m": 1e3, "u": 1e6, "n": 1e9}
 PROMETHEUS_BYTES = re.compile(r"^(\d+(?:\.\d+)?)([KMGTPE]?)i?B$")
 PREFIXES = "KMGTPE"
 
@@ -26,16 +28,17 @@ def duration(text: str) -> float:
 
 
 def quantity(text: str) -> float:
-    """Value of a Kubernetes quantity such as `10Gi` (bytes) or `500m` (0.5).
+    """Value of a Kubernetes quantity such as `10Gi` (bytes), `500m` (0.5), `+.5Gi` or `4e9`.
 
     Raises ValueError.
     """
-    found = QUANTITY.match(text)
+    found = QUANTITY.fullmatch(text)
     if not found:
         raise ValueError(f"not a quantity: {text!r}")
-    number, unit = float(found[1]), found[2] or ""
-    if unit == "m":
-        return number / 1000
+    # The exponent goes through the parser: a power of ten of its own may be too large to exist.
+    number, unit = float(f"{found[1]}e{found[3] or 0}"), found[2] or ""
+    if unit in FRACTIONS:
+        return number / FRACTIONS[unit]
     base = 1024 if unit.endswith("i") else 1000
     return number * (base ** (PREFIXES.index(unit[0].upper()) + 1) if unit else 1)
 

@@ -45,7 +45,7 @@ def rolled_out(workload: Workload, live: Json | None, pods: list[Json], newest: 
 
 
 def images(workload: Workload, live: Json | None, pods: list[Json]) -> list[Problem]:
-    """Template, pod spec and running container of each contracted container name the contracted image."""
+    """Template, pod spec and running container of each container name the contracted image; there is no other one."""
     subject = f"{workload.kind} {workload.name}"
     if live is None:
         return [Problem(subject, "does not exist", "exists")]
@@ -59,6 +59,9 @@ def images(workload: Workload, live: Json | None, pods: list[Json]) -> list[Prob
             name = f"pod {pod['metadata']['name']}"
             problems.append(_reference(name, image, pod["spec"]))
             problems.append(_image_id(name, image, pod))
+    named = {image.container for image in workload.images}
+    problems += _unlisted(f"template of {subject}", live["spec"]["template"]["spec"], named)
+    problems += [found for pod in own for found in _unlisted(f"pod {pod['metadata']['name']}", pod["spec"], named)]
     return [problem for problem in problems if problem]
 
 
@@ -103,9 +106,22 @@ def _hashes(subject: str, kind: str, pods: list[Json], newest: str | None, wante
     return problems
 
 
+def _unlisted(subject: str, spec: Json, named: set[str]) -> list[Problem]:
+    """Containers that the contract does not know: injected by a webhook, or attached to look into the pod."""
+    return [
+        Problem(f"{subject} container {c['name']}", f"image {c.get('image')}", "no such container in the contract")
+        for c in _containers(spec)
+        if c["name"] not in named
+    ]
+
+
+def _containers(spec: Json) -> list[Json]:
+    kinds = ("containers", "initContainers", "ephemeralContainers")
+    return [container for kind in kinds for container in spec.get(kind) or []]
+
+
 def _reference(subject: str, image: Image, spec: Json) -> Problem | None:
-    containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
-    seen = next((c.get("image") for c in containers if c["name"] == image.container), None)
+    seen = next((c.get("image") for c in _containers(spec) if c["name"] == image.container), None)
     return _differs(f"{subject} container {image.container}", "image", seen, image.reference)
 
 

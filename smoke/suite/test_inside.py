@@ -8,9 +8,7 @@ from smoke import limits
 from smoke.access import hosts
 from smoke.access.inside import look
 from smoke.check import check
-from smoke.judge import inside
-from smoke.judge.pods import is_live
-from smoke.judge.workloads import pods_of
+from smoke.judge import inside, mounts
 from smoke.model import CheckFailedError, Problem
 
 if TYPE_CHECKING:
@@ -36,14 +34,21 @@ def test_security(stack: Stack) -> str:
 
 @check("pod.volume")
 def test_volume(stack: Stack) -> str:
-    points = [claim.mounted_at for claim in stack.component("prometheus").claims]
+    claims = stack.component("prometheus").claims
+    points = [claim.mounted_at for claim in claims]
     if not points:
         return "the contract gives Prometheus no claim"
     seen: dict[str, Inside] = {}
 
     def probe() -> list[Problem]:
+        behind = [
+            problem
+            for pod, container in stack.pods_of("prometheus")
+            for claim in claims
+            for problem in mounts.is_claim(pod["spec"], container, claim, _subject(pod, container))
+        ]
         seen.update(_look(stack, points))
-        return [
+        return behind + [
             problem for name, facts in seen.items() for point in points for problem in inside.volume(facts, point, name)
         ]
 
@@ -58,22 +63,16 @@ def test_volume(stack: Stack) -> str:
 def _look(stack: Stack, points: list[str]) -> dict[str, Inside]:
     """Facts about the first contracted container of each live Prometheus pod."""
     found = {}
-    for pod, container in _containers(stack):
+    for pod, container in stack.pods_of("prometheus"):
+        name = pod["metadata"]["name"]
         host = hosts.container(
-            stack.kubeconfig, stack.contract.cluster.context, stack.contract.namespace, pod, container
+            stack.kubeconfig, stack.contract.cluster.context, stack.contract.namespace, name, container
         )
-        found[f"pod {pod} container {container}"] = look(host, points)
+        found[_subject(pod, container)] = look(host, points)
     if not found:
         raise CheckFailedError([Problem("prometheus", "no pod to look into", "at least one")])
     return found
 
 
-def _containers(stack: Stack) -> list[tuple[str, str]]:
-    namespace = stack.contract.namespace
-    pods = [pod for pod in stack.kube.pods(namespace) if is_live(pod)]
-    found = []
-    for workload in stack.component("prometheus").workloads:
-        live = stack.kube.workload(namespace, workload.kind, workload.name)
-        mine: list[Json] = pods_of(live, pods) if live else []
-        found += [(pod["metadata"]["name"], workload.images[0].container) for pod in mine]
-    return found
+def _subject(pod: Json, container: str) -> str:
+    return f"pod {pod['metadata']['name']} container {container}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from signals.catalogue import PRODUCERS
+from signals.rules import rule_files
 from smoke import limits, poll
 from smoke.access.errors import AccessError
 from smoke.check import check
-from smoke.judge import prometheus, rules, storage
+from smoke.judge import configuration, mounts, prometheus, rules, storage
 from smoke.judge.units import timestamp
+from smoke.model import Problem
 
 if TYPE_CHECKING:
-    from smoke.model import Problem
     from smoke.stack import Stack
 
 
@@ -35,10 +38,11 @@ def test_revision(stack: Stack) -> str:
 
     def probe() -> list[Problem]:
         series = stack.prometheus.query(prometheus.REVISION, lookback=limits.REVISION_LOOKBACK)
-        return prometheus.revision(series, stack.contract.cluster.name, expected)
+        shown = prometheus.revision(series, stack.contract.cluster.name, expected)
+        return [*shown, *_configured(stack, expected)]
 
     stack.settle(probe, limits.CONFIG_PROPAGATION)
-    return f"{prometheus.REVISION} shows {expected}"
+    return f"{prometheus.REVISION} shows {expected}; files have it; jobs, retention and rules of them are what runs"
 
 
 @check("prometheus.sentinel_rule")
@@ -87,3 +91,21 @@ def test_rules_healthy(stack: Stack) -> str:
     stack.settle(probe, limits.RULES)
     groups = poll.fetch(stack.prometheus.rule_groups)
     return f"{sum(len(group['rules']) for group in groups)} healthy rules in {len(groups)} groups"
+
+
+def _configured(stack: Stack, expected: str) -> list[Problem]:
+    """The ConfigMap that lies where Prometheus reads its configuration, against the contract and against what runs."""
+    main = PurePosixPath(stack.prometheus.flags().get("config.file", ""))
+    pods = stack.pods_of("prometheus")
+    names = {mounts.config_map_at(pod["spec"], container, str(main.parent)) for pod, container in pods}
+    if len(names) != 1 or None in names:
+        seen = ", ".join(sorted(map(str, names))) or "no pod"
+        return [Problem(f"ConfigMap at {main.parent}", seen, "one ConfigMap")]
+    path = f"/api/v1/namespaces/{stack.contract.namespace}/configmaps/{names.pop()}"
+    files = (stack.kube.find(path) or {}).get("data") or {}
+    jobs = {job.job for job in stack.contract.scrape}
+    rendered = rule_files(page for page in PRODUCERS if page.job in jobs)
+    return [
+        *configuration.as_rendered(files, expected, rendered, f"ConfigMap {path.rpartition('/')[2]}"),
+        *configuration.runs(files, main.name, stack.prometheus.configuration(), stack.prometheus.rule_groups()),
+    ]

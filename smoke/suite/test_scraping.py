@@ -152,6 +152,9 @@ def _fresh(stack: Stack, page: Producer, targets: Json, windows: dict[str, float
     active = storage.instances(targets, page.job)
     problems = []
     for metric in page.metrics:
-        ages = stack.prometheus.query(f"min by (instance) (time() - timestamp({_select(metric, page.job)}))")
+        # A query sees nothing that is later than its time, so it looks from as far ahead as samples can be.
+        sample = f"timestamp({_select(metric, page.job)} offset -{limits.FUTURE_HORIZON:.0f}s)"
+        window = limits.FUTURE_HORIZON + limits.LOOKBACK
+        ages = stack.prometheus.query(f"min by (instance) (time() - {sample})", lookback=window)
         problems += signals.fresh(metric, page.job, ages, active, windows[page.job])
     return problems

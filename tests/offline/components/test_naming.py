@@ -6,7 +6,7 @@ import pytest
 
 from components.errors import DeployError
 from components.images import ImagePin
-from components.naming import cluster_scoped_name, labels, object_name, selector_labels
+from components.naming import cluster_scoped_name, labels, object_name, selector_labels, stack_label
 
 
 def test_parts_are_joined() -> None:
@@ -38,6 +38,11 @@ def test_selectors_never_hold_a_version() -> None:
 )
 def test_version_becomes_a_valid_label(version: str, label: str) -> None:
     assert labels("a", "b", "c", version)["app.kubernetes.io/version"] == label
+
+
+@pytest.mark.parametrize(("stack", "label"), [("local", "local"), ("a b_c.", "a-b_c"), ("x" * 80, "x" * 63)])
+def test_stack_becomes_a_valid_label(stack: str, label: str) -> None:
+    assert stack_label(stack) == {"plumbline/stack": label}
 
 
 @pytest.mark.parametrize(

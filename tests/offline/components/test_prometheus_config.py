@@ -56,9 +56,9 @@ def test_cluster_and_environment_come_from_the_settings() -> None:
 
 @pytest.mark.parametrize("page", PRODUCERS, ids=lambda page: str(page.job))
 def test_every_job_has_every_limit(page: Any) -> None:  # noqa: ANN401  # Producer, by parametrize
-    found = job(local_args(prometheus={"limits": {"samples": 7, "body_size": "1MB"}}), page.job)
+    found = job(local_args(prometheus={"limits": {"samples": 1007, "body_size": "1MB"}}), page.job)
     assert {key: value for key, value in found.items() if key.endswith("_limit")} == {
-        "sample_limit": 7,
+        "sample_limit": 1007,
         "label_limit": 40,
         "label_name_length_limit": 128,
         "label_value_length_limit": 2048,

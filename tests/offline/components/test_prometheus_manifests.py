@@ -56,6 +56,11 @@ def test_configuration_is_mounted_as_a_directory() -> None:
     assert "subPath" not in mounts["data"]
 
 
+def test_the_claim_alone_says_whose_data_it_is() -> None:
+    marks = {role: found["metadata"]["labels"].get("plumbline/stack") for role, found in built().items()}
+    assert {role: mark for role, mark in marks.items() if mark is not None} == {"data": "local"}
+
+
 def test_data_lies_on_the_claim() -> None:
     volumes = {volume["name"]: volume for volume in template()["spec"]["volumes"]}
     assert volumes["data"]["persistentVolumeClaim"] == {"claimName": "prometheus-data"}

@@ -61,7 +61,23 @@ def test_every_alert_on_a_counter_is_tested_with_one_born_above_zero(name: str) 
 
 
 def test_growth_sees_a_counter_that_is_born_above_zero() -> None:
-    assert grew("x", "5m") == "increase(x[5m]) > 0\nor\n(x > 0 unless x offset 5m)"
+    assert grew("x", "5m").startswith("increase(x[5m]) > 0\nor\n(x > 0 unless x offset 5m)\nor\n")
+
+
+@pytest.mark.parametrize("name", ["PrometheusWalCorruption", "PrometheusRuleFailures"])
+def test_growth_without_the_start_of_the_process_misses_a_second_failure_after_a_restart(
+    name: str, tmp_path: Path
+) -> None:
+    """Sees the cases fail without the last part of `grew`."""
+    expression = next(alert.expr for alert in alerts() if alert.alert == name).rpartition("\nor\n")[0]
+    changed = {file: _with_expression(text, name, expression) for file, text in rule_files(PRODUCERS).items()}
+    case = next(case for case in CASES if case.stem == "prometheus-restart")
+    assert run(case, tmp_path, changed, name)[0] != 0
+
+
+def test_growth_asks_the_process_that_the_counter_belongs_to() -> None:
+    last = grew("x", "5m").rpartition("\nor\n")[2]
+    assert last == "(x > 0 and on (cluster, job, instance) time() - process_start_time_seconds < 5m)"
 
 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda alert: f"{alert.alert}-{'-'.join(alert.labels.values())}")

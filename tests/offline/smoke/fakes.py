@@ -35,6 +35,7 @@ class ApiServer:
             "/api/v1/namespaces/kube-system": {"metadata": {"name": "kube-system", "uid": objects.CLUSTER_UID}},
             f"{BASE}/pods": [objects.pod()],
             SETS: objects.stateful_set(),
+            f"{BASE}/configmaps/{objects.CONFIG_MAP}": objects.config_map(),
             f"{BASE}/persistentvolumeclaims/prometheus-data": objects.claim(),
             "/api/v1/persistentvolumes/pvc-1": objects.volume(),
             "/api/v1/nodes": [objects.node()],
@@ -78,14 +79,18 @@ class FakePrometheus:
         self.targets = objects.targets()
         self.series: list[Series] = series_of_catalogue(self.targets)
         self.series.append(Series({"__name__": "plumbline:config_revision", "revision": objects.REVISION}, 1.0))
-        self.flags = dict(objects.contract().components["prometheus"].flags) | {"web.listen-address": "0.0.0.0:9090"}
+        self.flags = dict(objects.contract().components["prometheus"].flags) | {
+            "config.file": "/etc/prometheus/prometheus.yml"
+        }
         self.metadata = metadata_of_catalogue()
         self.own = {
             "prometheus_config_last_reload_successful": 1.0,
             "prometheus_tsdb_wal_corruptions_total": 0.0,
             "prometheus_tsdb_head_samples_appended_total": 1000.0,
         }
-        self.rule_names = ["plumbline:config_revision"]
+        self.rules = [("sentinel", "plumbline:config_revision"), ("targets", "TargetDown")]
+        # As it prints it: defaults filled in, units of its own.
+        self.configuration = objects.FILES["prometheus.yml"].replace("24h", "1d").replace("2GB", "2GiB")
 
     def get(self, path: str, query: dict[str, str]) -> Answer:
         """Answer a GET."""
@@ -99,6 +104,7 @@ class FakePrometheus:
             "/api/v1/metadata": lambda: self.metadata,
             "/api/v1/labels": lambda: sorted({name for s in self.series for name in s.labels}),
             "/api/v1/status/flags": lambda: self.flags,
+            "/api/v1/status/config": lambda: {"yaml": self.configuration},
             "/api/v1/status/runtimeinfo": lambda: {"startTime": "2026-01-01T00:00:00Z"},
             "/api/v1/status/buildinfo": lambda: {"version": "3.16.0"},
             "/-/ready": lambda: "ready",
@@ -121,7 +127,7 @@ class FakePrometheus:
 
     def _rules(self) -> Json:
         now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        return {"groups": [objects.group("plumbline", *(objects.rule(name, now) for name in self.rule_names))]}
+        return {"groups": [objects.group(group, objects.rule(name, now)) for group, name in self.rules]}
 
 
 def metadata_of_catalogue() -> dict[str, list[Json]]:

@@ -41,8 +41,11 @@ status NoNewPrivs:\t1
 status Seccomp:\t2
 mount overlay / overlay ro,relatime 0 0
 mount /dev/vda1 /prometheus ext4 rw,relatime 0 0
+root / /
+root /var/lib/volumes/pvc-1 /prometheus
 token 640
 writable /prometheus
+log 3 /prometheus
 free 8388608 /prometheus
 end -
 """

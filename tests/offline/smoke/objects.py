@@ -5,6 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+from signals.yamltext import dump
+from smoke.judge.configuration import revision
 from stacks.contract import Contract
 
 Json = dict[str, Any]
@@ -12,12 +14,26 @@ Json = dict[str, Any]
 NAMESPACE = "plumbline"
 CLUSTER_UID = "5a1f0b52-6c1d-4f6e-9c37-0d4c1b6c2a11"
 NODE = "node-a"
-REVISION = "0123456789ab"
+CONFIG_MAP = "prometheus-config"
 REFERENCE = "plumbline.local/prometheus:3.16.0-1a2b3c4d"
 IMAGE_ID = "sha256:" + "ab" * 32
 POD_UID = "11111111-2222-3333-4444-555555555555"
 SIZE = "10Gi"
 JOBS = ("prometheus", "apiserver", "kubelet", "cadvisor")
+FILES = {
+    "prometheus.yml": dump(
+        {
+            "storage": {"tsdb": {"retention": {"time": "24h", "size": "2GB"}}},
+            "rule_files": ["rules-sentinel.yml", "rules-targets.yml"],
+            "scrape_configs": [{"job_name": job} for job in JOBS],
+        }
+    ),
+    "rules-targets.yml": dump({"groups": [{"name": "targets", "rules": [{"alert": "TargetDown", "expr": "up == 0"}]}]}),
+    "rules-sentinel.yml": dump(
+        {"groups": [{"name": "sentinel", "rules": [{"record": "plumbline:config_revision", "expr": "vector(1)"}]}]}
+    ),
+}
+REVISION = revision(FILES)
 
 
 def contract(**changes: object) -> Contract:
@@ -81,7 +97,21 @@ def pod(**changes: object) -> Json:
         },
         "spec": {
             "nodeName": NODE,
-            "containers": [{"name": "prometheus", "image": REFERENCE, "env": [{"name": "KEY", "value": "hidden"}]}],
+            "containers": [
+                {
+                    "name": "prometheus",
+                    "image": REFERENCE,
+                    "env": [{"name": "KEY", "value": "hidden"}],
+                    "volumeMounts": [
+                        {"name": "config", "mountPath": "/etc/prometheus", "readOnly": True},
+                        {"name": "data", "mountPath": "/prometheus"},
+                    ],
+                }
+            ],
+            "volumes": [
+                {"name": "config", "configMap": {"name": CONFIG_MAP}},
+                {"name": "data", "persistentVolumeClaim": {"claimName": "prometheus-data"}},
+            ],
         },
         "status": status,
     }
@@ -130,6 +160,11 @@ def volume() -> Json:
         "spec": {"claimRef": {"name": "prometheus-data", "namespace": NAMESPACE, "uid": "claim-uid"}},
         "status": {"phase": "Bound"},
     }
+
+
+def config_map() -> Json:
+    """The configuration of Prometheus, as it was rendered."""
+    return {"kind": "ConfigMap", "metadata": {"name": CONFIG_MAP, "namespace": NAMESPACE}, "data": dict(FILES)}
 
 
 def node(boot_id: str = "boot-1") -> Json:

@@ -12,7 +12,8 @@ from signals.catalogue.model import MetricType, Presence
 
 Json = dict[str, Any]
 
-SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?$")
+SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?(?: offset -\d+s)?$")
+AHEAD = re.compile(r" offset -(\d+)s")
 MATCHER = re.compile(r'(\w+)(=~|!=|=)"([^"]*)"')
 AGGREGATION = re.compile(r"^(?P<word>count|min|max)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
 TAGGED = re.compile(r'^label_replace\((?P<inner>.*), "part", "(?P<part>[^"]+)", "", ""\)$')
@@ -54,7 +55,9 @@ def series_of_catalogue(targets: Json) -> list[Series]:
 def evaluate(expression: str, stored: list[Series], query: dict[str, str]) -> Json:
     """The `data` of an instant query's answer."""
     at = query.get("time")
-    series = [s for s in stored if s.age <= float(query.get("lookback_delta", LOOKBACK))]
+    found = AHEAD.search(expression)
+    ahead = float(found[1]) if found else 0.0
+    series = [s for s in stored if -ahead <= s.age <= float(query.get("lookback_delta", LOOKBACK)) - ahead]
     if expression == "time()":
         return {"resultType": "scalar", "result": [time.time(), f"{time.time():.3f}"]}
     spanned = RANGE.match(expression)

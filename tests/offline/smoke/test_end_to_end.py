@@ -13,8 +13,9 @@ import pytest
 from smoke.access import hosts
 from tests.offline.smoke import objects
 from tests.offline.smoke.conftest import EXPECTED, World, check_of
+from tests.offline.smoke.fakes import BASE
 from tests.offline.smoke.machines import healthy_machine
-from tests.offline.smoke.promql import Series
+from tests.offline.smoke.promql import Series, series_of_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +86,14 @@ def test_replaced_pod_of_prometheus_leaves_no_false_red(world: World) -> None:
     assert code == 0
 
 
+def test_event_from_before_a_restart_leaves_no_false_red(world: World) -> None:
+    name = "apiserver_request_terminations_total"
+    labels = {"__name__": name, "job": "apiserver", "instance": "10.88.0.1:6443"}
+    world.prometheus.series.append(Series(labels, 1.0, age=249.0))
+    code, report = world.run("--only", "signals.fresh")
+    assert (code, check_of(report, "signals.fresh")["evidence"].startswith("prometheus:")) == (0, True)
+
+
 def _remove_job(world: World) -> None:
     world.prometheus.remove_job("kubelet")
 
@@ -121,6 +130,66 @@ def _other_revision(world: World) -> None:
     world.prometheus.series[-1].labels["revision"] = "ffffffffffff"
 
 
+def _rules_deleted(world: World) -> None:
+    """Rule files are gone from the ConfigMap and from what runs; the sentinel, and with it the revision, stays."""
+    del _files(world)["rules-targets.yml"]
+    world.prometheus.rules.remove(("targets", "TargetDown"))
+
+
+def _rules_not_running(world: World) -> None:
+    world.prometheus.rules.remove(("targets", "TargetDown"))
+
+
+def _other_jobs_running(world: World) -> None:
+    world.prometheus.configuration = world.prometheus.configuration.replace("kubelet", "other")
+
+
+def _config_map_gone(world: World) -> None:
+    del world.api.objects[f"{BASE}/configmaps/{objects.CONFIG_MAP}"]
+
+
+def _other_config_map(world: World) -> None:
+    world.api.pod["spec"]["volumes"][0] = {"name": "config", "emptyDir": {}}
+
+
+def _files(world: World) -> dict[str, str]:
+    files: dict[str, str] = world.api.objects[f"{BASE}/configmaps/{objects.CONFIG_MAP}"]["data"]
+    return files
+
+
+def _sidecar(world: World) -> None:
+    world.api.pod["spec"]["containers"].append({"name": "sidecar", "image": "other:1"})
+
+
+def _empty_dir(world: World) -> None:
+    world.api.pod["spec"]["volumes"][1] = {"name": "data", "emptyDir": {}}
+
+
+def _exec(world: World, old: str, new: str) -> None:
+    answer = world.directory / "bin" / "exec"
+    assert old in answer.read_text()
+    answer.write_text(answer.read_text().replace(old, new))
+
+
+def _directory_deleted(world: World) -> None:
+    _exec(world, "pvc-1 /prometheus", "pvc-1//deleted /prometheus")
+
+
+def _log_gone(world: World) -> None:
+    _exec(world, "log 3 /prometheus\n", "")
+
+
+def _from_the_future(world: World) -> None:
+    next(s for s in world.prometheus.series if s.labels["__name__"] == "kubelet_running_pods").age = -60.0
+
+
+def _one_target_lacks_a_metric(world: World) -> None:
+    target = objects.target("kubelet", "https://10.88.0.2:10250/metrics", node="node-b")
+    world.prometheus.targets["activeTargets"].append(target)
+    more = series_of_catalogue({"activeTargets": [target]})
+    world.prometheus.series += [s for s in more if s.labels["__name__"] != "kubelet_running_pods"]
+
+
 def _no_pods(world: World) -> None:
     world.api.objects["/api/v1/namespaces/plumbline/pods"] = []
 
@@ -135,6 +204,18 @@ FAULTS: list[tuple[Callable[[World], None], str, str]] = [
     (_stopped_ingestion, "signals.fresh", "newest sample 200 s old"),
     (_renamed_label, "scrape.labels", "kubelet_running_pods of job kubelet: seen label exported_node on 1 series"),
     (_other_revision, "prometheus.revision", f"seen revision ffffffffffff; expected revision {objects.REVISION}"),
+    (_rules_deleted, "prometheus.revision", "rule file rules-targets.yml: seen missing"),
+    (_rules_deleted, "prometheus.revision", f"ConfigMap {objects.CONFIG_MAP}: seen revision "),
+    (_rules_not_running, "prometheus.revision", "rule TargetDown of group targets: seen not running"),
+    (_other_jobs_running, "prometheus.revision", "scrape job kubelet: seen not running"),
+    (_config_map_gone, "prometheus.revision", f"ConfigMap {objects.CONFIG_MAP}: seen revision "),
+    (_other_config_map, "prometheus.revision", "ConfigMap at /etc/prometheus: seen None; expected one ConfigMap"),
+    (_sidecar, "workloads.image", "container sidecar: seen image other:1"),
+    (_empty_dir, "pod.volume", "seen a volume of kind emptyDir; expected claim prometheus-data"),
+    (_directory_deleted, "pod.volume", "seen directory /var/lib/volumes/pvc-1//deleted"),
+    (_log_gone, "pod.volume", "seen no segment in wal/"),
+    (_from_the_future, "signals.fresh", "kubelet_running_pods of job kubelet, instance 10.88.0.1:10250: seen newest"),
+    (_one_target_lacks_a_metric, "signals.fresh", "kubelet_running_pods of job kubelet, instance 10.88.0.2:10250"),
     (_no_pods, "pods.running", "namespace plumbline: seen no pods"),
 ]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from smoke.judge import claims, identity, nodes, pods, workloads
-from smoke.judge.units import quantity
 from stacks.contract import Claim, Image, Workload
 from tests.offline.smoke import objects
 
@@ -217,6 +216,17 @@ def test_other_reference_in_pod_or_template_is_named() -> None:
     assert "template of StatefulSet prometheus container prometheus: seen image other:2" in _images(template)
 
 
+@pytest.mark.parametrize("kind", ["containers", "initContainers", "ephemeralContainers"])
+def test_container_that_the_contract_does_not_know_is_named(kind: str) -> None:
+    def inject(live: Json, pod: Json) -> None:
+        for spec in (live["spec"]["template"]["spec"], pod["spec"]):
+            spec.setdefault(kind, []).append({"name": "sidecar", "image": "other:3"})
+
+    seen = "container sidecar: seen image other:3; expected no such container in the contract"
+    assert f"pod prometheus-0 {seen}" in _images(inject)
+    assert f"template of StatefulSet prometheus {seen}" in _images(inject)
+
+
 def test_absent_container_and_absent_pods_are_problems() -> None:
     def rename(_: Json, pod: Json) -> None:
         pod["spec"]["containers"][0]["name"] = "renamed"
@@ -251,19 +261,6 @@ def test_lost_claim_is_terminal() -> None:
     lost = objects.claim()
     lost["status"]["phase"] = "Lost"
     assert claims.bound(CLAIM, lost, None)[0].terminal
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("10Gi", 10 * 1024**3), ("10G", 10**10), ("1.5Ki", 1536), ("500m", 0.5), ("7", 7), ("3k", 3000)],
-)
-def test_quantities(text: str, value: float) -> None:
-    assert quantity(text) == value
-
-
-def test_malformed_quantity_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a quantity"):
-        quantity("10 GB")
 
 
 def test_healthy_node_with_a_taint_of_its_own_is_fine() -> None:

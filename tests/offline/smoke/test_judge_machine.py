@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -181,6 +183,8 @@ INSIDE = Inside(
     token_mode="640",  # noqa: S106  # a file mode  # a file mode
     writable=frozenset({"/prometheus"}),
     space={"/prometheus": 8 * GIB},
+    roots={"/": "/", "/prometheus": "/var/lib/volumes/pvc-1"},
+    log_ages={"/prometheus": 3},
 )
 
 
@@ -223,6 +227,18 @@ def test_volume_that_is_not_mounted_writable_or_roomy_is_named() -> None:
     assert "1 MiB free; expected at least 256 MiB" in _text(inside.volume(full, "/prometheus", "p"))
 
 
+def test_deleted_directory_and_resting_log_are_named() -> None:
+    gone = replace(INSIDE, roots={"/prometheus": "/var/lib/volumes/pvc-1//deleted"}, log_ages={})
+    text = _text(inside.volume(gone, "/prometheus", "p"))
+    assert "p at /prometheus: seen directory /var/lib/volumes/pvc-1//deleted of its file system" in text
+    assert "seen no segment in wal/; expected the write-ahead log of Prometheus" in text
+    assert "directory unknown" in _text(inside.volume(replace(INSIDE, roots={}), "/prometheus", "p"))
+    assert inside.volume(replace(INSIDE, log_ages={"/prometheus": 120}), "/prometheus", "p") == []
+    for age in (121, -11):
+        resting = inside.volume(replace(INSIDE, log_ages={"/prometheus": age}), "/prometheus", "p")
+        assert f"newest segment of wal/ written {age} s ago; expected less than 120 s ago" in _text(resting)
+
+
 def test_container_is_looked_into_through_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kubectl.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
@@ -240,6 +256,20 @@ def test_facts_script_runs_in_a_plain_shell() -> None:
     facts = look_inside.look(hosts.machine(), ["/proc", "/nowhere at all"][:1])
     assert facts.mounts["/proc"]
     assert facts.status["Uid"]
+    assert facts.roots["/proc"] == "/"
+    assert facts.log_ages == {}
+
+
+def test_age_of_the_log_is_that_of_its_newest_segment(tmp_path: Path) -> None:
+    log = tmp_path / "a b" / "wal"
+    log.mkdir(parents=True)
+    point = str(log.parent)
+    assert look_inside.look(hosts.machine(), [point]).log_ages == {}
+    now = time.time()
+    for name, age in (("00000001", 500), ("checkpoint.00000000", 900), ("00000002", 300), ("other", 0)):
+        (log / name).touch()
+        os.utime(log / name, (now - age, now - age))
+    assert look_inside.look(hosts.machine(), [point]).log_ages[point] == pytest.approx(300, abs=10)
 
 
 def test_broken_exec_is_worth_another_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

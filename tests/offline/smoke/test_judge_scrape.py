@@ -214,9 +214,28 @@ def _fresh(*ages: Json) -> str:
 
 
 def test_age_is_judged_per_active_instance() -> None:
-    assert _fresh(objects.series(30, instance="a"), objects.series(200, instance="gone")) == ""
+    young = objects.series(30, instance="a")
+    assert _fresh(young, objects.series(1, instance="b"), objects.series(200, instance="gone")) == ""
     old = _fresh(objects.series(1, instance="a"), objects.series(31, instance="b"))
     assert old == "x_total of job j, instance b: seen newest sample 31 s old; expected younger than 30 s"
     assert "no samples" in _fresh()
     assert "no samples" in _fresh(objects.series(1, instance="gone"))
-    assert _fresh(objects.series("NaN", instance="a"))
+    assert "instance a: seen newest sample nan s old" in _fresh(objects.series("NaN", instance="a"))
+
+
+def test_active_instance_without_the_metric_is_named() -> None:
+    text = _fresh(objects.series(1, instance="a"))
+    assert text == "x_total of job j, instance b: seen no samples; expected a sample younger than 30 s"
+
+
+def test_samples_from_the_future_are_named() -> None:
+    assert _fresh(objects.series(-10, instance="a"), objects.series(1, instance="b")) == ""
+    text = _fresh(objects.series(-11, instance="a"), objects.series(1, instance="b"))
+    assert text == "x_total of job j, instance a: seen newest sample 11 s in the future; expected none from the future"
+
+
+def test_event_of_the_past_is_absent_again() -> None:
+    event = replace(COUNTER, presence=Presence.EVENT, event="a fault")
+    assert signals.fresh(event, "j", [objects.series(249, instance="a")], {"a"}, 30) == []
+    assert signals.fresh(event, "j", [objects.series(-60, instance="a")], {"a"}, 30)
+    assert signals.fresh(COUNTER, "j", [objects.series(249, instance="a")], {"a"}, 30)

@@ -6,6 +6,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import pytest
 import yaml
@@ -31,10 +32,12 @@ class Server:
 
     def __init__(self) -> None:
         self.answers: dict[str, tuple[int, object]] = {}
-        answers = self.answers
+        self.asked: list[str] = []
+        answers, asked = self.answers, self.asked
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                asked.append(unquote(self.path))
                 status, body = answers.get(self.path.partition("?")[0], (404, {}))
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -126,6 +129,31 @@ def test_class_that_may_not_be_read_leaves_growth_open(tmp_path: Path, server: S
 
 def test_missing_claim_is_none(tmp_path: Path, server: Server) -> None:
     assert reader(tmp_path, server.url).claim("plumbline", "prometheus-data") is None
+
+
+def test_marked_claims_are_found_in_every_namespace_unless_they_go_away(tmp_path: Path, server: Server) -> None:
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    metas: list[dict[str, str]] = [
+        {"name": "prometheus-data", "namespace": "b"},
+        {"name": "prometheus-data", "namespace": "a"},
+        {"name": "prometheus-data", "namespace": "c", **going},
+        {"name": "other", "namespace": "d"},
+    ]
+    server.answers["/api/v1/persistentvolumeclaims"] = (200, {"items": [{"metadata": meta} for meta in metas]})
+    found = reader(tmp_path, server.url).marked_claims({"plumbline/stack": "kind"}, "prometheus-data")
+    assert found == ("a", "b")
+    assert server.asked[-1].endswith("?labelSelector=app.kubernetes.io/part-of=plumbline,plumbline/stack=kind")
+
+
+def test_claims_that_may_not_be_listed_are_not_judged(tmp_path: Path, server: Server) -> None:
+    server.answers["/api/v1/persistentvolumeclaims"] = (403, {})
+    assert reader(tmp_path, server.url).marked_claims({"plumbline/stack": "kind"}, "prometheus-data") == ()
+
+
+def test_claims_that_cannot_be_listed_for_another_reason_are_an_error(tmp_path: Path, server: Server) -> None:
+    server.answers["/api/v1/persistentvolumeclaims"] = (500, {})
+    with pytest.raises(DeployError, match="HTTP status 500"):
+        reader(tmp_path, server.url).marked_claims({"plumbline/stack": "kind"}, "prometheus-data")
 
 
 def test_kubeconfig_of_the_settings_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

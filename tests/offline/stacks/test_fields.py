@@ -35,10 +35,28 @@ def test_quantity_rounds_up_to_whole_bytes() -> None:
     assert fields.quantity_bytes("1500m") == 2
 
 
-@pytest.mark.parametrize("text", ["", "Gi", "10GB", "10 Gi", "10gi", "-1Gi", "1,5Gi", "1Kii"])
+@pytest.mark.parametrize("text", ["", "Gi", "10GB", "10 Gi", "10gi", "-1Gi", "1,5Gi", "1Kii", "1e999999999"])
 def test_quantity_refuses(text: str) -> None:
     with pytest.raises(ValueError, match="not a Kubernetes quantity"):
         fields.quantity_value(text)
+
+
+@pytest.mark.parametrize("text", ["1", "500m", "1.5Gi", "10G", "1E", "7Ei", "0.001k"])
+def test_quantities_of_settings_are_plain(text: str) -> None:
+    assert TypeAdapter(fields.Quantity).validate_python(text) == text
+
+
+@pytest.mark.parametrize("text", ["1e3", "1E3", "+1", ".5", "1.", "1n", "1u", "0", "0Gi", "8Ei", "9" * 16, "1.0001"])
+def test_other_forms_are_refused_in_settings(text: str) -> None:
+    with pytest.raises(ValidationError, match=r"is not a Kubernetes quantity|must be more than 0 and less than 8Ei"):
+        TypeAdapter(fields.Quantity).validate_python(text)
+
+
+def test_thousandths_of_a_byte_are_refused() -> None:
+    with pytest.raises(
+        ValidationError, match="`512m` is thousandths of a byte: accepted is a size, for example `512Mi`"
+    ):
+        TypeAdapter(fields.Bytes).validate_python("512m")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +75,7 @@ def test_duration_means_what_prometheus_says(text: str, seconds: float) -> None:
     assert fields.duration_seconds(text) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "15", "1.5h", "30m1h", "1h 30m", "1hour", "-1h"])
+@pytest.mark.parametrize("text", ["", "15", "1.5h", "30m1h", "1h 30m", "1hour", "-1h", "9" * 400 + "d"])
 def test_duration_refuses(text: str) -> None:
     with pytest.raises(ValueError, match="not a Prometheus duration"):
         fields.duration_seconds(text)
@@ -68,7 +86,7 @@ def test_sizes_of_prometheus_are_powers_of_two(text: str, size: int) -> None:
     assert fields.size_bytes(text) == size
 
 
-@pytest.mark.parametrize("text", ["8Gi", "8", "8 GB", "8kB", "0GB", "1.5GB", "GB"])
+@pytest.mark.parametrize("text", ["8Gi", "8", "8 GB", "8kB", "0GB", "1.5GB", "GB", "9" * 400 + "GB"])
 def test_size_refuses(text: str) -> None:
     with pytest.raises(ValueError, match="not a size of Prometheus"):
         fields.size_bytes(text)

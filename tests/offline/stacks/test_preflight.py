@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from components.errors import DeployError
-from stacks.claims import check_claim
+from stacks.claims import check_claim, check_namespace
 from stacks.cluster import Access, LiveClaim
 from stacks.identity import check_identity
 from stacks.preflight import check_cluster
@@ -20,8 +20,8 @@ WHERE = Access(kubeconfig=Path("/k/config"), context="kind-kind")
 class Cluster:
     """A cluster with a uid and perhaps a claim. Remembers what it was asked."""
 
-    def __init__(self, uid: str = UID, claim: LiveClaim | None = None) -> None:
-        self.uid, self.live, self.asked = uid, claim, list[str]()
+    def __init__(self, uid: str = UID, claim: LiveClaim | None = None, marked: dict[str, str] | None = None) -> None:
+        self.uid, self.live, self.marked, self.asked = uid, claim, marked or {}, list[str]()
 
     def namespace_uid(self, name: str) -> str:
         self.asked.append(f"namespace {name}")
@@ -30,6 +30,11 @@ class Cluster:
     def claim(self, namespace: str, name: str) -> LiveClaim | None:
         self.asked.append(f"claim {namespace}/{name}")
         return self.live
+
+    def marked_claims(self, label: dict[str, str], name: str) -> tuple[str, ...]:
+        stack = label["plumbline/stack"]
+        self.asked.append(f"claims {name} of stack {stack}")
+        return tuple(namespace for namespace, owner in self.marked.items() if owner == stack)
 
 
 def claim(size: str, storage_class: str | None = "standard", *, expandable: bool | None = True) -> LiveClaim:
@@ -45,7 +50,11 @@ def refuse_claim(live: LiveClaim, size: str, storage_class: str | None = None) -
 def test_right_cluster_is_accepted_and_identified_first() -> None:
     cluster = Cluster()
     check_cluster(settings("kind"), WHERE, cluster)
-    assert cluster.asked == ["namespace kube-system", "claim plumbline/prometheus-data"]
+    assert cluster.asked == [
+        "namespace kube-system",
+        "claims prometheus-data of stack kind",
+        "claim plumbline/prometheus-data",
+    ]
 
 
 def test_wrong_cluster_is_refused_with_both_uids_and_asked_nothing_more() -> None:
@@ -93,6 +102,29 @@ def test_growth_is_refused_where_the_class_forbids_it() -> None:
 def test_another_storage_class_is_refused_because_it_would_replace_the_claim() -> None:
     message = refuse_claim(claim("50Gi"), "50Gi", "fast")
     assert "is of StorageClass `standard` and plumbline:storage.class_name wants `fast`" in message
+
+
+def test_changed_namespace_that_would_leave_the_data_behind_is_refused() -> None:
+    with pytest.raises(DeployError) as caught:
+        check_cluster(settings("kind"), WHERE, Cluster(marked={"metrics": "kind", "other": "local"}))
+    message = str(caught.value)
+    assert "plumbline:namespace is `plumbline`, but stack kind has its data in claim metrics/prometheus-data" in message
+    assert "fix: pulumi config set plumbline:namespace metrics --stack kind." in message
+    assert message.endswith("kubectl -n metrics label pvc prometheus-data plumbline/stack-")
+
+
+@pytest.mark.parametrize(
+    ("marked", "live"),
+    [
+        ({}, None),
+        ({"plumbline": "local"}, None),
+        ({"metrics": "kind", "plumbline": "kind"}, None),
+        ({"metrics": "kind"}, claim("10Gi")),
+    ],
+    ids=["none", "of another stack", "here too", "here without a label"],
+)
+def test_data_of_others_and_data_that_is_here_are_no_obstacle(marked: dict[str, str], live: LiveClaim | None) -> None:
+    check_namespace(Cluster(claim=live, marked=marked), "kind", "plumbline", "prometheus-data")
 
 
 def test_no_claim_yet_is_fine() -> None:

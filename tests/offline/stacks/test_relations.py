@@ -40,6 +40,27 @@ def test_decimal_volumes_are_compared_in_bytes() -> None:
     assert "is 86% of" in prometheus_refusal(retention_size="8GB", volume="10G")
 
 
+@pytest.mark.parametrize("size", ["1B", "99MB"])
+def test_retention_by_size_that_holds_nothing_is_refused(size: str) -> None:
+    assert f"retention_size {size} holds no block of storage" in prometheus_refusal(retention_size=size)
+
+
+def test_the_least_retention_by_size_is_accepted() -> None:
+    assert settings("kind", prometheus={"retention_size": "100MB"})
+
+
+@pytest.mark.parametrize("interval", ["1ms", "4s", "121s", "1h"])
+def test_interval_that_rules_are_not_made_for_is_refused(interval: str) -> None:
+    message = prometheus_refusal(scrape_interval=interval, scrape_timeout="1ms")
+    assert f"plumbline:prometheus.scrape_interval {interval} is not one that the rules are made for" in message
+    assert "accepted: 5s to 2m" in message
+
+
+@pytest.mark.parametrize("interval", ["5s", "2m"])
+def test_intervals_at_the_bounds_are_accepted(interval: str) -> None:
+    assert settings("kind", prometheus={"scrape_interval": interval, "scrape_timeout": "5s"})
+
+
 def test_timeout_longer_than_interval_is_refused() -> None:
     message = prometheus_refusal(scrape_interval="15s", scrape_timeout="1m")
     assert "scrape_timeout 1m is longer than plumbline:prometheus.scrape_interval 15s" in message

@@ -104,7 +104,9 @@ def test_the_name_of_the_stack_is_not_a_setting() -> None:
         ("prometheus", {"retention": 15}, "should be a valid string, not a number; accepted: retention by time"),
         ("prometheus", {"retention_size": "3Gi"}, "`3Gi` is not a size of Prometheus"),
         ("prometheus", {"volume": "10GB"}, "`10GB` is not a Kubernetes quantity"),
-        ("prometheus", {"limits": {"samples": 0}}, "should be greater than 0; accepted: samples per scrape"),
+        ("prometheus", {"limits": {"samples": 999}}, "greater than 999; accepted: samples per scrape, at least 1000"),
+        ("prometheus", {"volume": "1e999999999"}, "`1e999999999` is not a Kubernetes quantity"),
+        ("prometheus", {"resources": {"limits": {"memory": "512m"}}}, "`512m` is thousandths of a byte"),
         ("prometheus", {"limits": {"samples": "many"}}, "should be a valid integer, not text"),
         ("prometheus", {"remote_write": {}}, "should be a valid array, not an object; accepted: list of stores"),
         ("prometheus", {"remote_write": [{"name": "a"}]}, "missing setting plumbline:prometheus.remote_write[0].url"),
@@ -132,6 +134,34 @@ def test_all_faults_come_in_one_message() -> None:
     message = refusal({**kind_with("prometheus", retenton="1d", volume="x"), "plumbline:profile": "forever"})
     assert message.startswith("the settings of stack kind cannot be used; nothing was changed:\n- ")
     assert message.count("\n- ") == 3
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public", "kube-node-lease", "Bad"])
+def test_namespaces_of_kubernetes_are_refused(name: str) -> None:
+    message = refusal({**completed("kind"), "plumbline:namespace": name})
+    assert f"plumbline:namespace in stack kind: `{name}` cannot be the namespace of a stack" in message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://x/write?token=canary",
+        "https://x/write?a=b&api_key=canary",
+        "https://x/write?PASSWORD=canary",
+        "ftp://user:canary@x/",
+        "https://canary@x/",
+        "https://user:canary@[x/",
+    ],
+)
+def test_a_secret_in_an_address_is_refused_and_not_repeated(url: str) -> None:
+    message = refusal(kind_with("prometheus", remote_write=[{"name": "a", "url": url}]))
+    assert "plumbline:prometheus.remote_write[0].url in stack kind: " in message
+    assert "canary" not in message
+
+
+def test_parameters_that_are_no_secret_are_accepted() -> None:
+    store = {"name": "a", "url": "https://x:8443/write?tenant=a&extra_label=b%3Dc"}
+    assert settings("kind", prometheus={"remote_write": [store]})
 
 
 def test_a_secret_set_as_a_plain_value_is_not_repeated() -> None:
