@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sandbox.cluster import daemons, layout, network
+from sandbox.cluster import daemons, layout, network, ownership
 from sandbox.errors import SandboxError
 from sandbox.process import run
 
@@ -71,6 +71,19 @@ def _remove_fixed_paths() -> None:
     for path in (layout.CNI_STATE / "networks", layout.CNI_STATE / "results", layout.CNI_STATE):
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()
+
+
+def give_back(tools: HostTools) -> str | None:
+    """Leave the machine as it was before the recorded cluster, kernel settings and record included.
+
+    Everything must have been ended before. Returns the name of that cluster's state, None when none is recorded.
+    """
+    owner = ownership.read_owner()
+    remove(owner.state if owner else None, tools)
+    if owner is not None:
+        network.write_sysctls(owner.sysctls)
+    ownership.clear_owner()
+    return owner.name if owner else None
 
 
 def mounts() -> list[str]:

@@ -79,7 +79,8 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
             return Cluster(name, paths, _uid(paths), started_now=False)
         progress.say("  the cluster runs with other programs or settings than this checkout's: it is started anew")
     with progress.step("remains of an earlier cluster"):
-        _clean(tools)
+        remains.end_everything()
+        remains.give_back(tools)
     preflight.check_room(home, machine)
     preflight.check_network()
     paths.state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -113,15 +114,6 @@ def is_whole(paths: Paths) -> bool:
     if owner is None or owner.state != paths.state:
         return False
     return set(daemons.running(str(paths.state))) == set(commands.ALL) and _healthy(paths)
-
-
-def _clean(tools: HostTools) -> None:
-    owner = ownership.read_owner()
-    remains.end_everything()
-    remains.remove(owner.state if owner else None, tools)
-    if owner is not None:
-        network.write_sysctls(owner.sysctls)
-        ownership.clear_owner()
 
 
 def _render(c: Context, machine: facts.Machine, pause: str) -> dict[str, str]:
