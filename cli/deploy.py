@@ -33,6 +33,7 @@ ENGINE_PROGRAMS: Final = (
     "pulumi-resource-kubernetes",
     "kubernetes",
     "prometheus",
+    "alertmanager",
 )
 IMPACTS: Final = {"smoke": "sentinel", "prove": "disruptive"}
 

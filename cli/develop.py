@@ -14,6 +14,7 @@ from sandbox.cluster import ownership
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
 from sandbox.programs.build import binary
+from sandbox.programs.spec import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from sandbox.progress import Progress
 
 TEST_STATE: Final = "test"
+LINTERS: Final = ("prometheus", "alertmanager", "pushgateway")
 CODE: Final = ("__main__.py", "bin", "cli", "components", "sandbox", "signals", "smoke", "stacks", "tests")
 
 
 def check(home: Home, progress: Progress) -> int:
-    """Lint, format, types, offline tests. Needs promtool, which is built on first use."""
-    programs.ensure(home, ("prometheus",), progress)
+    """Lint, format, types, offline tests. Needs the programs that judge and those that tests run, built on first use."""
+    programs.ensure(home, LINTERS, progress)
     steps = {
         "ruff": ("-m", "ruff", "check", *CODE),
         "format": ("-m", "ruff", "format", "--check", "--quiet", *CODE),
@@ -48,6 +50,7 @@ def test(home: Home, progress: Progress) -> int:
     code = check(home, progress)
     if code != 0:
         return code
+    programs.ensure(home, names(tests=True), progress)
     os.environ["PLUMBLINE_STATE"] = TEST_STATE
     state = home.state(TEST_STATE)
     with ownership.machine_lock("preparing make test"):
@@ -87,5 +90,6 @@ def golden(home: Home) -> int:
 def _step(home: Home, title: str, arguments: Sequence[str]) -> int:
     print(f"── {title}", file=sys.stderr, flush=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment["PATH"] = f"{binary(home, 'promtool').parent}{os.pathsep}{environment.get('PATH', '')}"
+    tools = [str(binary(home, tool).parent) for tool in ("promtool", "amtool", "pushgateway")]
+    environment["PATH"] = os.pathsep.join((*tools, environment.get("PATH", "")))
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=False).returncode

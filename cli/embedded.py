@@ -11,8 +11,9 @@ from sandbox.cluster.start import Cluster, start
 from sandbox.cluster.stop import stop
 from sandbox.errors import SandboxError
 from sandbox.images import build as images
+from sandbox.images import python
 from sandbox.programs import build as programs
-from sandbox.programs.spec import catalogue
+from sandbox.programs.spec import names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,10 +29,10 @@ def build(home: Home, progress: Progress) -> None:
     """
     preflight.check_machine(facts.gather(home))
     preflight.check_strangers()
-    names = list(catalogue()[1])
-    programs.ensure(home, names, progress)
-    programs.prune(home, names, progress)
+    programs.ensure(home, names(), progress)
+    programs.prune(home, names(), progress)
     hosttools.ensure(home, progress)
+    python.ensure(home, progress)
 
 
 def bring_up(home: Home, state: Path, progress: Progress) -> Cluster:

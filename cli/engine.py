@@ -77,7 +77,7 @@ class Engine:
         return env
 
     def _program_directories(self) -> list[Path]:
-        names = ("pulumi-resource-kubernetes", "kubectl", "promtool")
+        names = ("pulumi-resource-kubernetes", "kubectl", "promtool", "amtool")
         return [engine_directory(self.home), *(binary(self.home, name).parent for name in names)]
 
     def argv(self, arguments: Sequence[str]) -> list[str]:

@@ -10,10 +10,14 @@ _REFERENCE = re.compile(r"(?P<name>[^@]+?)(?::(?P<tag>[\w][\w.-]{0,127}))?(?:@(?
 
 @dataclass(frozen=True, kw_only=True)
 class ImagePin:
-    """reference: `name:tag[@digest]`. image_id: config digest of a locally built image, which the node reports."""
+    """reference: `name:tag[@digest]`. image_id: config digest of a locally built image, which the node reports.
+
+    stand_in: the image list says that it only stands in for the real program, so a proof with it is worth less.
+    """
 
     reference: str
     image_id: str | None = None
+    stand_in: bool = False
 
     @property
     def version(self) -> str:

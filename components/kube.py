@@ -13,17 +13,39 @@ from components.objects import RETAIN, Manifest, identity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_OPERATOR = "monitoring.coreos.com"
+
+
+def _custom(api_version: str, kind: str) -> Callable[..., pulumi.CustomResource]:
+    """A kind that only its definition in the cluster knows, made like those that have a class."""
+
+    def made(logical: str, opts: pulumi.ResourceOptions, **fields: Any) -> pulumi.CustomResource:  # noqa: ANN401  # any field
+        return k8s.apiextensions.CustomResource(logical, api_version=api_version, kind=kind, opts=opts, **fields)
+
+    made.__name__ = kind
+    return made
+
+
 KINDS: dict[tuple[str, str], Callable[..., pulumi.CustomResource]] = {
     ("v1", "ConfigMap"): k8s.core.v1.ConfigMap,
     ("v1", "Namespace"): k8s.core.v1.Namespace,
     ("v1", "PersistentVolumeClaim"): k8s.core.v1.PersistentVolumeClaim,
+    ("v1", "ResourceQuota"): k8s.core.v1.ResourceQuota,
     ("v1", "Secret"): k8s.core.v1.Secret,
     ("v1", "Service"): k8s.core.v1.Service,
     ("v1", "ServiceAccount"): k8s.core.v1.ServiceAccount,
+    ("apps/v1", "DaemonSet"): k8s.apps.v1.DaemonSet,
+    ("apps/v1", "Deployment"): k8s.apps.v1.Deployment,
     ("apps/v1", "StatefulSet"): k8s.apps.v1.StatefulSet,
     ("networking.k8s.io/v1", "NetworkPolicy"): k8s.networking.v1.NetworkPolicy,
+    ("policy/v1", "PodDisruptionBudget"): k8s.policy.v1.PodDisruptionBudget,
     ("rbac.authorization.k8s.io/v1", "ClusterRole"): k8s.rbac.v1.ClusterRole,
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"): k8s.rbac.v1.ClusterRoleBinding,
+    ("rbac.authorization.k8s.io/v1", "Role"): k8s.rbac.v1.Role,
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"): k8s.rbac.v1.RoleBinding,
+    (f"{_OPERATOR}/v1", "PodMonitor"): _custom(f"{_OPERATOR}/v1", "PodMonitor"),
+    (f"{_OPERATOR}/v1", "PrometheusRule"): _custom(f"{_OPERATOR}/v1", "PrometheusRule"),
+    (f"{_OPERATOR}/v1alpha1", "ScrapeConfig"): _custom(f"{_OPERATOR}/v1alpha1", "ScrapeConfig"),
 }
 
 

@@ -38,6 +38,11 @@ def cluster_scoped_name(namespace: str, name: str) -> str:
     return object_name(namespace, name)
 
 
+def node_namespace_name(namespace: str) -> str:
+    """Namespace of a stack's node agents: they need host paths, which the stack's own namespace refuses."""
+    return object_name(namespace, "node")
+
+
 def logical_name(component: str, role: str) -> str:
     """Pulumi's logical name of a child. It is identity: changing one replaces the object."""
     return object_name(component, role)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.naming import PART_OF, labels
+from components.naming import PART_OF, labels, node_namespace_name
 
 Manifest = dict[str, Any]
 
@@ -12,6 +12,11 @@ RETAIN = f"{PART_OF}/retain"
 """Annotation of an object that must outlive `pulumi destroy`. It is in the manifest so that policy rules can see it."""
 
 POD_SECURITY = "restricted"
+NODE_POD_SECURITY = "privileged"
+"""Pod Security Admission refuses host paths at both lower levels, whatever they are mounted for."""
+
+CRITICAL = "system-node-critical"
+"""Priority of an agent that every node must have: it is scheduled and kept before anything that it measures."""
 
 
 def metadata(
@@ -32,13 +37,48 @@ def identity(manifest: Manifest) -> str:
     return "/".join(part for part in (manifest["kind"], meta.get("namespace"), meta["name"]) if part)
 
 
-def namespace(name: str) -> Manifest:
-    """The stack's namespace. Retained: deleting a namespace takes every claim in it along, outside Pulumi's view."""
-    levels = {f"pod-security.kubernetes.io/{mode}": POD_SECURITY for mode in ("enforce", "audit", "warn")}
+def namespace(name: str, selected_by: dict[str, str] | None = None) -> Manifest:
+    """The stack's namespace. Retained: deleting a namespace takes every claim in it along, outside Pulumi's view.
+
+    selected_by: further labels, by which somebody else selects it.
+    """
+    found = _namespace(name, name, POD_SECURITY)
+    found["metadata"]["labels"] = {**(selected_by or {}), **found["metadata"]["labels"]}
+    return found
+
+
+def node_namespace(instance: str) -> Manifest:
+    """The namespace of node agents beside the stack's namespace `instance`.
+
+    It holds no state. It is retained like every other: whatever else somebody put there would go with it.
+    """
+    return _namespace(node_namespace_name(instance), instance, NODE_POD_SECURITY)
+
+
+def _namespace(name: str, instance: str, level: str) -> Manifest:
+    levels = {f"pod-security.kubernetes.io/{mode}": level for mode in ("enforce", "audit", "warn")}
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": metadata(name, labels(PART_OF, name, "namespace") | levels, annotations={RETAIN: "true"}),
+        "metadata": metadata(name, labels(PART_OF, instance, "namespace") | levels, annotations={RETAIN: "true"}),
+    }
+
+
+def critical_pods_quota(instance: str) -> Manifest:
+    """Lets pods of priority CRITICAL into the node namespace where an admission plugin asks for a quota that names it.
+
+    GKE does so outside kube-system. The number is no limit in practice: one pod per node and agent.
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": metadata("critical-pods", labels(PART_OF, instance, "node-agents"), node_namespace_name(instance)),
+        "spec": {
+            "hard": {"pods": "100k"},
+            "scopeSelector": {
+                "matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": [CRITICAL]}]
+            },
+        },
     }
 
 

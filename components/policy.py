@@ -1,7 +1,7 @@
 """Rules that every manifest must keep: pure functions from a manifest to complaints.
 
-They run before anything is registered and over every golden manifest. An exception would be a parameter of a rule
-with its reason; there is none so far.
+They run before anything is registered and over every golden manifest. What they let pass all the same is listed in
+components/policy_exceptions.py: one complaint of one rule about one object each, with a reason.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from components.errors import DeployError
-from components.objects import RETAIN, Manifest, identity
+from components.objects import POD_SECURITY, RETAIN, Manifest, identity
+from components.policy_exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from components.policy_exceptions import PolicyException
 
 REQUIRED_LABELS = tuple(
     f"app.kubernetes.io/{key}" for key in ("name", "instance", "component", "part-of", "managed-by")
@@ -33,7 +36,21 @@ _SECRET_CONTENT = {
 
 def violations(manifests: Iterable[Manifest]) -> list[str]:
     """Every broken rule as `Kind/namespace/name: what is wrong; what is accepted`, in the order of the manifests."""
-    return [f"{identity(m)}: {found}" for m in manifests for rule in RULES for found in rule(m)]
+    return [
+        f"{identity(manifest)}: {complaint}"
+        for manifest, rule, complaint in _complaints(manifests)
+        if not any(exception.covers(manifest, rule, complaint) for exception in EXCEPTIONS)
+    ]
+
+
+def unused_exceptions(manifests: Iterable[Manifest]) -> list[PolicyException]:
+    """Exceptions that cover no complaint about these manifests: doors that nothing goes through."""
+    found = list(_complaints(manifests))
+    return [exception for exception in EXCEPTIONS if not any(exception.covers(*complaint) for complaint in found)]
+
+
+def _complaints(manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, str, str]]:
+    return ((manifest, rule.__name__, found) for manifest in manifests for rule in RULES for found in rule(manifest))
 
 
 def enforce(manifests: Iterable[Manifest]) -> None:
@@ -94,8 +111,10 @@ def has_no_privileges(manifest: Manifest) -> Iterator[str]:
         if security.get("allowPrivilegeEscalation") is not False:
             yield f"container {name} can gain privileges; accepted: allowPrivilegeEscalation false"
         capabilities = security.get("capabilities", {})
-        if "ALL" not in capabilities.get("drop", ()) or capabilities.get("add"):
-            yield f"container {name} keeps capabilities; accepted: drop [ALL] and no add"
+        if "ALL" not in capabilities.get("drop", ()):
+            yield f"container {name} keeps capabilities; accepted: drop [ALL]"
+        for added in capabilities.get("add", ()):
+            yield f"container {name} adds capability {added}; accepted: none"
         profile = security.get("seccompProfile", spec.get("securityContext", {}).get("seccompProfile", {}))
         if profile.get("type") != "RuntimeDefault":
             yield f"container {name} has no seccomp filter; accepted: seccompProfile RuntimeDefault"
@@ -109,7 +128,13 @@ def stays_off_the_node(manifest: Manifest) -> Iterator[str]:
             yield f"{key} is set"
     for volume in spec.get("volumes", ()):
         if "hostPath" in volume:
-            yield f"volume {volume['name']} mounts the node's {volume['hostPath'].get('path')}"
+            access = "writable" if _is_writable(manifest, volume["name"]) else "read-only"
+            yield f"volume {volume['name']} mounts the node's {volume['hostPath'].get('path')} {access}"
+
+
+def _is_writable(manifest: Manifest, volume: str) -> bool:
+    mounts = (mount for _, container in _containers(manifest) for mount in container.get("volumeMounts", ()))
+    return any(mount["name"] == volume and mount.get("readOnly") is not True for mount in mounts)
 
 
 def has_requests_and_limits(manifest: Manifest) -> Iterator[str]:
@@ -151,6 +176,13 @@ def state_is_retained(manifest: Manifest) -> Iterator[str]:
         yield f"would be deleted with the stack; accepted: annotation {RETAIN}: 'true'"
     if manifest.get("spec", {}).get("volumeClaimTemplates"):
         yield "has volumeClaimTemplates; accepted are claims of their own (components/storage.py)"
+
+
+def namespace_is_restricted(manifest: Manifest) -> Iterator[str]:
+    """What the rules here keep out of our manifests, the API server keeps out of everybody else's."""
+    level = manifest["metadata"].get("labels", {}).get("pod-security.kubernetes.io/enforce", "privileged")
+    if manifest["kind"] == "Namespace" and level != POD_SECURITY:
+        yield f"lets in pods of level {level}; accepted: pod-security.kubernetes.io/enforce {POD_SECURITY}"
 
 
 def config_holds_no_secret(manifest: Manifest) -> Iterator[str]:
@@ -198,6 +230,7 @@ RULES: tuple[Callable[[Manifest], Iterator[str]], ...] = (
     has_probes,
     is_labelled,
     state_is_retained,
+    namespace_is_restricted,
     config_holds_no_secret,
     config_can_change,
     is_not_exposed,

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sandbox import debs
 from sandbox.errors import SandboxError
 from sandbox.exclusive import exclusively
-from sandbox.process import ProgramError, run
+from sandbox.process import run
 
 if TYPE_CHECKING:
     from sandbox.home import Home
@@ -73,10 +74,9 @@ class HostTools:
 
 
 def _location(home: Home) -> HostTools:
-    release = platform.freedesktop_os_release()
-    key = "\n".join((*PACKAGES, Path(__file__).read_text()))
+    key = "\n".join((*PACKAGES, Path(__file__).read_text(), Path(debs.__file__).read_text()))
     digest = hashlib.sha256(key.encode()).hexdigest()[:12]
-    return HostTools(home.host_tools / f"{release['ID']}{release.get('VERSION_ID', '')}-{platform.machine()}-{digest}")
+    return HostTools(home.host_tools / f"{debs.release()}-{digest}")
 
 
 def ensure(home: Home, progress: Progress) -> HostTools:
@@ -84,12 +84,7 @@ def ensure(home: Home, progress: Progress) -> HostTools:
     tools = _location(home)
     if (tools.root / "versions.json").exists():
         return tools
-    for program in ("apt-get", "dpkg-deb"):
-        if shutil.which(program) is None:
-            raise SandboxError(
-                f"{program} is not here; the embedded cluster takes its container runtime from Debian packages",
-                "use a Debian or Ubuntu machine, or an existing cluster: make up STACK=kind",
-            )
+    debs.require("the embedded cluster takes its container runtime from")
     with exclusively(home.host_tools, "unpacking host tools"):
         if not (tools.root / "versions.json").exists():  # it may have been another process that ended just now
             _make(tools, progress)
@@ -102,45 +97,14 @@ def _make(tools: HostTools, progress: Progress) -> None:
     shutil.rmtree(work, ignore_errors=True)
     try:
         with progress.step("host tools: containerd, runc, CNI plugins, iptables"):
-            _download(work / "debs")
-            versions = _unpack(work / "debs", work / "tree")
+            debs.read_sources(work / "debs").download(PACKAGES)
+            versions = debs.unpack(work / "debs", work / "tree")
             shutil.rmtree(work / "debs")
             _wrap(work, tools)
             (work / "versions.json").write_text(json.dumps(versions, indent=2, sort_keys=True))
             work.rename(tools.root)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _download(target: Path) -> None:
-    lists, archives = target / ".lists", target / ".archives"
-    for path in (lists / "partial", archives / "partial"):
-        path.mkdir(parents=True)
-    options = [
-        *("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache::archives={archives}"),
-        *("-o", f"Dir::Cache::pkgcache={target}/.pkgcache", "-o", f"Dir::Cache::srcpkgcache={target}/.srcpkgcache"),
-        *("-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=3"),
-    ]
-    # A third-party source that is down makes `update` fail while Debian's own is fine: the download decides.
-    update = run(["apt-get", *options, "-q", "update"], timeout=300, check=False)
-    try:
-        run(["apt-get", *options, "-q", "download", *PACKAGES], timeout=600, cwd=target)
-    except ProgramError as error:
-        raise SandboxError(
-            f"Debian packages cannot be downloaded: {error}\n{update.stderr.strip()[-500:]}",
-            "check the network and the apt sources (apt-get update), then run the same command again",
-        ) from error
-
-
-def _unpack(debs: Path, tree: Path) -> dict[str, str]:
-    versions = {}
-    for deb in sorted(debs.glob("*.deb")):
-        run(["dpkg-deb", "-x", str(deb), str(tree)], timeout=120)
-        name, version = run(
-            ["dpkg-deb", "-W", "--showformat=${Package} ${Version}", str(deb)], timeout=60
-        ).stdout.split()
-        versions[name] = version
-    return versions
 
 
 def _wrap(work: Path, tools: HostTools) -> None:

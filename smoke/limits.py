@@ -30,6 +30,18 @@ TARGETS: Final = 120.0
 RULES: Final = 150.0
 POD_REPLACED: Final = 180.0
 
+# A pod starts (image there), the exporter measures and is scraped: twice, once to gain the name, once to lose it.
+HANDOVER: Final = 180.0
+# A scrape, two evaluations, the wait of the group and the way to the receiver; and as much again until it resolves.
+DELIVERY: Final = 240.0
+# Removal of what a check has written, when the run ends early.
+CLEAN_UP: Final = 15.0
+# What a killed run has left ends by itself, so that it cannot hold a GPU for ever.
+SENTINEL_LIFE: Final = 600
+# The dead man's switch is told every two minutes at the latest; a sink that was restarted since has not seen it yet.
+WATCHDOG: Final = 150.0
+WATCHDOG_AGE: Final = 300.0
+
 # A scrape and half of another: one late scrape is not yet a hole, two are. The minimum covers very short intervals.
 FRESH_INTERVALS: Final = 2.0
 FRESH_MINIMUM: Final = 5.0
@@ -44,6 +56,15 @@ LOG_AGE: Final = 120.0
 REVISION_LOOKBACK: Final = 30.0
 RULE_FRESH_INTERVALS: Final = 2.5
 LABELS_SINCE: Final = 300.0
+# Values of a producer that measures change within four of its scrapes; exporters measure at half that rhythm.
+MOVES_INTERVALS: Final = 4.0
+MOVES_MINIMUM: Final = 60.0
+# How alike two names must be for one to be taken for the other, renamed: difflib's ratio.
+ALIKE: Final = 0.6
+METRICS_SHOWN: Final = 3
+# Alerts that fire are sent again every minute.
+NOTIFIED_WINDOW: Final = "3m"
+NOTIFICATION_ERRORS_WINDOW: Final = "1m"
 # Window over which counters of failures must not have moved.
 FLAT_WINDOW: Final = "2m"
 # Window whose samples must be there again after the kill, and the fewest of them that make it a proof.

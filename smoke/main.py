@@ -86,6 +86,7 @@ def _judge(options: Namespace, suite: Path, run: Run) -> None:
         run.faults += verdict.faults(accounting, contract, run.outcomes, exit_code)
         _add_context(run, stack, accounting)
     finally:
+        run.faults += stack.clean()
         stack.close()
 
 
@@ -99,7 +100,8 @@ def _add_context(run: Run, stack: Stack, accounting: Accounting) -> None:
     if "metrics" in stack.contract.capabilities:
         run.versions |= versions.of_prometheus(stack.prometheus)
     if any(outcome.status is Status.FAIL for outcome in run.outcomes):
-        run.diagnostics = collect.diagnostics(stack.kube, stack.contract.namespace)
+        for namespace in stack.namespaces():
+            run.diagnostics |= collect.diagnostics(stack.kube, namespace)
 
 
 def _finish(run: Run, out: Path, code: int) -> int:

@@ -43,7 +43,9 @@ class Check:
     """What one check claims.
 
     claim: a sentence that is true when the check passes. needs: capabilities of the contract without which it is
-    skipped. component: whose tier the proof inherits, so that a stand-in never counts as the real program.
+    skipped. component: whose tier the proof inherits, so that a stand-in never counts as the real program. spans: the
+    claim is about every component, so part of it may rest on stand-ins. may_skip: a state of a healthy cluster in which
+    the check proves nothing and says so, empty if there is none.
     """
 
     id: str
@@ -54,6 +56,8 @@ class Check:
     impact: Impact = Impact.READ
     needs: tuple[str, ...] = ()
     component: str | None = None
+    spans: bool = False
+    may_skip: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,16 @@ class CheckFailedError(Exception):
         super().__init__("\n".join([*map(str, problems), *([note] if note else [])]))
 
 
+class DeclaredSkipError(Exception):
+    """The check proves nothing on this stack as it is now. Only checks with `may_skip` may raise it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """One line of the report. `seconds` is wall-clock time; `evidence` is bounded and redacted."""
+    """One line of the report. `seconds` is wall-clock time; `evidence` is bounded and redacted.
+
+    stand_ins: components of tier simulated on which the claim, or a part of it, was proven.
+    """
 
     id: str
     requirement: str
@@ -95,6 +106,7 @@ class Outcome:
     evidence: str = ""
     remedy: str = ""
     skip_reason: str = ""
+    stand_ins: tuple[str, ...] = ()
 
 
 @dataclass

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smoke.check import check_id_of
+from smoke.access.errors import AccessError
+from smoke.check import begin_of, check_id_of
 from smoke.evidence import describe
-from smoke.model import Impact, Status
+from smoke.model import CheckFailedError, DeclaredSkipError, Impact, Status
 from smoke.redact import bounded
 from smoke.registry import IDENTITY
 from smoke.skips import reason_to_skip
@@ -52,6 +53,8 @@ class Accounting:
         self.interrupted = False
         self._identified = False
         self._evidence: dict[str, str] = {}
+        self._declared: set[str] = set()
+        self._chosen: list[pytest.Item] = []
         self._phases: dict[str, list[pytest.TestReport]] = {}
 
     @pytest.fixture(scope="session")
@@ -77,7 +80,9 @@ class Accounting:
         self.collected = [_id(item) for item in known]
         chosen = [item for item in known if not self.only or _id(item) in self.only | {IDENTITY}]
         # Stable: within a group the order of the suite stays.
-        chosen.sort(key=lambda item: (_id(item) != IDENTITY, self.registry[_id(item)].impact is Impact.DISRUPTIVE))
+        # What reads goes first, while that which was begun early takes its time; what kills goes last.
+        chosen.sort(key=lambda item: (_id(item) != IDENTITY, list(Impact).index(self.registry[_id(item)].impact)))
+        self._chosen = chosen
         left_out = [item for item in items if item not in chosen]
         config.hook.pytest_deselected(items=left_out)
         items[:] = chosen
@@ -91,15 +96,19 @@ class Accounting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        reason = reason_to_skip(self.registry[_id(item)], self.stack_under_test.contract.capabilities, self.impact)
+        reason = self._reason_to_skip(item)
         if reason:
-            self._evidence[item.nodeid] = reason
-            pytest.skip(reason)
+            self._declare(item, reason)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
         names = pyfuncitem._fixtureinfo.argnames
-        told = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+        try:
+            told = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+        except DeclaredSkipError as skip:
+            if not self.registry[_id(pyfuncitem)].may_skip:
+                raise
+            self._declare(pyfuncitem, str(skip))
         if not isinstance(told, str) or not told:
             raise TypeError("a check must return what it saw, in words; this one proved nothing")
         self._evidence[pyfuncitem.nodeid] = bounded(told)
@@ -110,7 +119,7 @@ class Accounting:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        declared_skip = report.skipped and report.when == "setup" and item.nodeid in self._evidence
+        declared_skip = report.skipped and item.nodeid in self._declared
         if call.excinfo is not None and not declared_skip:
             self._evidence[item.nodeid] = describe(call.excinfo.value, call.excinfo.traceback)
         if call.excinfo is None or declared_skip:
@@ -123,6 +132,7 @@ class Accounting:
         phases.append(report)
         if report.when == "teardown":
             self._end(str(dict(report.user_properties)["check"]), self._judge(report.nodeid, phases))
+            self.stack_under_test.advance()
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         # pytest's own reasons to stop, such as an error in collection, are subclasses: no person interrupted it.
@@ -165,9 +175,29 @@ class Accounting:
 
     def _end(self, check_id: str, result: Ended) -> None:
         self.results[check_id] = result
+        self.ended(check_id, *result)
         if check_id == IDENTITY and result[0] is Status.PASS:
             self._identified = True
-        self.ended(check_id, *result)
+            self._begin_early()
+
+    def _begin_early(self) -> None:
+        for item in self._chosen:
+            begin = begin_of(getattr(item, "obj", None))
+            if begin is None or self._reason_to_skip(item):
+                continue
+            try:
+                begin(self.stack_under_test)
+            except (AccessError, CheckFailedError, DeclaredSkipError):
+                # The check itself begins again, and then tells why it could not.
+                continue
+
+    def _reason_to_skip(self, item: pytest.Item) -> str | None:
+        return reason_to_skip(self.registry[_id(item)], self.stack_under_test.contract.capabilities, self.impact)
+
+    def _declare(self, item: pytest.Item, reason: str) -> None:
+        self._evidence[item.nodeid] = reason
+        self._declared.add(item.nodeid)
+        pytest.skip(reason)
 
 
 def _id(item: pytest.Item) -> str:

@@ -8,7 +8,11 @@ from __future__ import annotations
 from smoke.model import Check, Impact
 
 PROMETHEUS = "prometheus"
+DCGM = "dcgm-exporter"
+ALERTMANAGER = "alertmanager"
+PUSHGATEWAY = "pushgateway"
 METRICS = ("metrics",)
+MANAGED = ("metrics", "prometheus-managed")
 NODE = ("node-access",)
 ROLL_OUT = "look at `kubectl describe` and the events of the pod; correct the setting it names and run `make up`"
 LOGS = "read the log of Prometheus in the report; correct the configuration it names and run `make up`"
@@ -28,8 +32,9 @@ def _cluster() -> tuple[Check, ...]:
         Check(
             id="pods.running",
             requirement="B1",
-            claim="Every pod of the namespace is Running and Ready",
+            claim="Every pod of the stack is Running and Ready",
             remedy=ROLL_OUT,
+            spans=True,
         ),
         Check(
             id="pods.not_restarted",
@@ -37,6 +42,7 @@ def _cluster() -> tuple[Check, ...]:
             claim="No container has been restarted since its pod was rolled out",
             remedy="read the log of the previous container (`kubectl logs --previous`); once the cause is understood, "
             "delete the pod or roll out anew, so that the count starts at 0",
+            spans=True,
         ),
     )
 
@@ -48,6 +54,7 @@ def _workloads() -> tuple[Check, ...]:
             requirement="B1",
             claim="Every workload has finished its roll-out: its newest revision, in the promised number of pods",
             remedy=ROLL_OUT,
+            spans=True,
         ),
         Check(
             id="workloads.image",
@@ -70,26 +77,31 @@ def _workloads() -> tuple[Check, ...]:
     )
 
 
-def _metrics(id: str, requirement: str, claim: str, remedy: str, impact: Impact = Impact.READ) -> Check:
-    needs = (*METRICS, "disruptive") if impact is Impact.DISRUPTIVE else METRICS
+def _metrics(id: str, requirement: str, claim: str, remedy: str, *, spans: bool = False) -> Check:
+    """Of any Prometheus, whoever deploys it. spans: what it says rests on every exporter."""
     return Check(
         id=id,
         requirement=requirement,
         claim=claim,
         remedy=remedy,
-        impact=impact,
-        needs=needs,
+        needs=METRICS,
         component=PROMETHEUS,
+        spans=spans,
     )
+
+
+def _own(id: str, requirement: str, claim: str, remedy: str) -> Check:
+    """Of a Prometheus that this stack deploys."""
+    return Check(id=id, requirement=requirement, claim=claim, remedy=remedy, needs=MANAGED, component=PROMETHEUS)
 
 
 def _prometheus() -> tuple[Check, ...]:
     return (
-        _metrics("prometheus.reload", "A3", "Prometheus accepted the configuration it was given last", LOGS),
-        _metrics("prometheus.revision", "A3", "Prometheus runs the configuration that the stack rendered", RERUN),
+        _own("prometheus.reload", "A3", "Prometheus accepted the configuration it was given last", LOGS),
+        _own("prometheus.revision", "A3", "Prometheus runs the configuration that the stack rendered", RERUN),
         _metrics("prometheus.sentinel_rule", "A3", "The sentinel rule is loaded, healthy and evaluated", RERUN),
-        _metrics("prometheus.flags", "A3", "Prometheus runs with the contracted flags", RERUN),
-        _metrics(
+        _own("prometheus.flags", "A3", "Prometheus runs with the contracted flags", RERUN),
+        _own(
             "prometheus.storage_fresh",
             "A3",
             "Prometheus stores what it scrapes: samples are fresh and its log is sound",
@@ -106,24 +118,129 @@ def _prometheus() -> tuple[Check, ...]:
 
 def _scraping() -> tuple[Check, ...]:
     return (
-        _metrics("scrape.expected_jobs", "B3", "Every contracted scrape job has its targets up", TARGET),
+        _metrics(
+            "scrape.expected_jobs", "B3", "Every contracted job has its targets up, on every node it must", TARGET
+        ),
         _metrics("scrape.all_up", "B3", "Every target is up", TARGET),
-        _metrics("scrape.no_duplicates", "B3", "No endpoint is scraped twice", "remove one of the two scrape jobs"),
+        _metrics(
+            "scrape.no_duplicates",
+            "B3",
+            "No endpoint is scraped twice, and no object is told of by two targets",
+            "remove one of the two scrape jobs, or one of the two exporters",
+            spans=True,
+        ),
         _metrics("scrape.labels", "B3", "Targets carry exactly the contracted labels", CATALOGUE),
-        _metrics("signals.contract", "B3", "Every metric of the catalogue is there, as it is described", CATALOGUE),
-        _metrics("signals.fresh", "B3", "Every metric of the catalogue is fresh", TARGET),
+        _metrics(
+            "signals.contract", "B3", "Every metric of the catalogue is as it is described", CATALOGUE, spans=True
+        ),
+        _metrics("signals.fresh", "B3", "Every metric of the catalogue is fresh, and moves", TARGET, spans=True),
+        _metrics(
+            "signals.budget",
+            "D12",
+            "No job stores more series than are planned for it",
+            "look at the metrics that are named: find the label that grew; or plan for a larger cluster in `sizing`",
+            spans=True,
+        ),
+        _metrics(
+            "signals.banned",
+            "C1",
+            "No series comes with a label that is banned",
+            "take the label off where it is made: scraping has removed it, and series may have become one by that",
+            spans=True,
+        ),
+    )
+
+
+def _gpus() -> tuple[Check, ...]:
+    gpu, named = ("metrics", "gpu"), "look whether the exporter reaches the kubelet's PodResources socket; honorLabels"
+    return (
+        Check(
+            id="gpu.count",
+            requirement="B3",
+            claim="Every node exposes as many GPUs as it offers to pods",
+            remedy="look at `nvidia-smi` on the node and at the logs of its exporter and its device plugin",
+            needs=gpu,
+            component=DCGM,
+        ),
+        Check(
+            id="gpu.attribution",
+            requirement="C1",
+            claim="Every pod with GPUs is named by the series of exactly as many, and nobody else is",
+            remedy=f"{named} must be true in its scrape job",
+            needs=gpu,
+            component=DCGM,
+        ),
+        Check(
+            id="gpu.handover",
+            requirement="C1",
+            claim="A GPU is named after a new pod, and no longer once the pod is gone",
+            remedy=f"{named} must be true; a pod that stays Pending says why in its events",
+            impact=Impact.SENTINEL,
+            needs=gpu,
+            component=DCGM,
+            may_skip="no GPU is free",
+        ),
+    )
+
+
+def _alerting() -> tuple[Check, ...]:
+    return (
+        Check(
+            id="alertmanager.config",
+            requirement="A3",
+            claim="Alertmanager runs the configuration that the stack rendered",
+            remedy="run `make up` with the checkout that deployed; if it stays, read the log of Alertmanager",
+            needs=("alerting",),
+            component=ALERTMANAGER,
+        ),
+        Check(
+            id="alertmanager.connected",
+            requirement="B5",
+            claim="Prometheus sends its alerts to the contracted Alertmanager and none is lost",
+            remedy="compare `alerting` in the configuration of Prometheus with the Service of Alertmanager",
+            needs=(*METRICS, "alerting"),
+            component=ALERTMANAGER,
+        ),
+        Check(
+            id="push.flags",
+            requirement="A3",
+            claim="The Pushgateway runs with the contracted flags, so that it keeps what was pushed",
+            remedy="the StatefulSet of the Pushgateway was changed by hand: run `make up`",
+            needs=("push",),
+            component=PUSHGATEWAY,
+        ),
+        Check(
+            id="push.labels",
+            requirement="B3",
+            claim="What a job pushes is stored under the job's own labels",
+            remedy="the scrape job of the Pushgateway needs honor_labels; see its targets",
+            impact=Impact.SENTINEL,
+            needs=(*METRICS, "push"),
+            component=PUSHGATEWAY,
+        ),
+        Check(
+            id="alerting.delivery",
+            requirement="B5",
+            claim="An alert of each severity arrives at its receiver alone, with a runbook that exists, and resolves",
+            remedy="follow the alert from /alerts of Prometheus to Alertmanager, its silences, and the receiver's log",
+            impact=Impact.SENTINEL,
+            needs=(*METRICS, "push", "alerting"),
+            component=ALERTMANAGER,
+        ),
     )
 
 
 def _inside() -> tuple[Check, ...]:
     return (
-        _metrics(
-            "pod.security",
-            "A8",
-            "Prometheus runs without root, capabilities and a writable root file system",
-            "compare the pod's securityContext with the component's manifest; a policy or webhook may have changed it",
+        Check(
+            id="pod.security",
+            requirement="A8",
+            claim="No pod has more privileges than it needs: no root, no capabilities, no writable root file system",
+            remedy="compare the pod's securityContext with the component's manifest; a policy or webhook may have "
+            "changed it",
+            spans=True,
         ),
-        _metrics(
+        _own(
             "pod.volume",
             "A3",
             "Prometheus writes to its claim, which has room",
@@ -149,18 +266,20 @@ def _machine() -> tuple[Check, ...]:
 
 def _disruptive() -> tuple[Check, ...]:
     return (
-        _metrics(
-            "prometheus.data_survives_kill",
-            "B1",
-            "Samples, claim and volume of Prometheus survive the death of its pod",
-            "compare the uid of claim and volume with the report; restore the data if it is gone",
-            Impact.DISRUPTIVE,
+        Check(
+            id="prometheus.data_survives_kill",
+            requirement="B1",
+            claim="Samples, claim and volume of Prometheus survive the death of its pod",
+            remedy="compare the uid of claim and volume with the report; restore the data if it is gone",
+            impact=Impact.DISRUPTIVE,
+            needs=(*MANAGED, "disruptive"),
+            component=PROMETHEUS,
         ),
     )
 
 
 _ALL = (
-    *(*_cluster(), *_workloads(), *_prometheus(), *_scraping()),
+    *(*_cluster(), *_workloads(), *_prometheus(), *_scraping(), *_gpus(), *_alerting()),
     *(*_inside(), *_machine(), *_disruptive()),
 )
 REGISTRY: dict[str, Check] = {check.id: check for check in _ALL}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from smoke.model import Status
+from smoke.model import Status, Tier
 from smoke.redact import redact
 
 if TYPE_CHECKING:
@@ -38,13 +39,23 @@ def summary(run: Run, report: Path) -> None:
 def headline(run: Run) -> str:
     """The verdict in one line, with the number of claims that were proven only on a stand-in."""
     count = {status: sum(1 for o in run.outcomes if o.status is status) for status in Status}
-    simulated = sum(1 for o in run.outcomes if o.status is Status.PASS and o.tier == "simulated")
     partly = " (a selection of the checks)" if run.selected else ""
     return (
         f"{run.verdict}{partly}: {count[Status.PASS]} passed, {count[Status.FAIL]} failed, "
-        f"{count[Status.NOT_RUN]} not run, {count[Status.SKIP]} skipped as declared; "
-        f"{simulated} of {count[Status.PASS]} proven only on a stand-in"
+        f"{count[Status.NOT_RUN]} not run, {count[Status.SKIP]} skipped as declared; {_stand_ins(run)}"
     )
+
+
+def _stand_ins(run: Run) -> str:
+    """Passed claims that were proven only on a stand-in, by component, and those of which a part was."""
+    passed = [o for o in run.outcomes if o.status is Status.PASS]
+    only = [o for o in passed if o.tier == Tier.SIMULATED]
+    counted = Counter(name for o in only for name in o.stand_ins)
+    whose = ", ".join(f"{name} {count}" for name, count in sorted(counted.items()))
+    partly = [o for o in passed if o.stand_ins and o not in only]
+    names = ", ".join(sorted({name for o in partly for name in o.stand_ins}))
+    told = f"{len(only)} of {len(passed)} proven only on a stand-in{f' ({whose})' if whose else ''}"
+    return told + (f", {len(partly)} in part ({names})" if partly else "")
 
 
 def listing(checks: list[Check]) -> None:

@@ -22,6 +22,7 @@ MEANING = {
     USAGE: "a usage error",
     NOTHING_COLLECTED: "no checks collected",
 }
+SIMULATED = "simulated"
 NOT_SELECTED = "not selected by --only"
 
 
@@ -91,6 +92,7 @@ def _outcome(check_id: str, accounting: Accounting, contract: Contract, only: Co
         requirement=check.requirement if check else "unknown",
         claim=check.claim if check else "unknown to this smoke suite",
         tier=_tier(check, contract),
+        stand_ins=_stand_ins(check, contract),
         impact=check.impact if check else "unknown",
         status=status,
         seconds=round(seconds, 3),
@@ -115,3 +117,11 @@ def _tier(check: Check | None, contract: Contract) -> str:
         return "unknown"
     component = contract.components.get(check.component) if check.component else None
     return component.tier if component else check.tier
+
+
+def _stand_ins(check: Check | None, contract: Contract) -> tuple[str, ...]:
+    """Components of tier simulated that the claim rests on."""
+    if check is None:
+        return ()
+    simulated = sorted(name for name, component in contract.components.items() if component.tier == SIMULATED)
+    return tuple(name for name in simulated if check.spans or name == check.component)

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from components.prometheus.args import BasicAuth, PrometheusArgs, RemoteWrite, Resources, ScrapeLimits
-from signals.catalogue import PRODUCERS
+from components.alertmanager.args import AlertmanagerArgs, Receiver, Webhook
+from components.alertmanager.names import NAME as ALERTMANAGER
+from components.alertmanager.names import PORT as ALERTMANAGER_PORT
+from components.existing_prometheus.args import ExistingPrometheusArgs
+from components.prometheus.args import (
+    AlertmanagerTarget,
+    BasicAuth,
+    PrometheusArgs,
+    RemoteWrite,
+    Resources,
+    ScrapeLimits,
+)
+from components.pushgateway.args import PushgatewayArgs
+from components.secrets import Existing
+from signals.alertmanager_config import RECEIVERS
+from stacks.scraping import guarded, rule_inputs, scrape_jobs
 
 if TYPE_CHECKING:
     from components.images import ImagePin
+    from stacks import alerting
     from stacks import settings as of
+    from stacks.existing import ExistingPrometheus
     from stacks.settings import Settings
+
+_ALERTMANAGER_RESOURCES = Resources(cpu_request="20m", memory_request="64Mi", memory_limit="256Mi")
+_PUSHGATEWAY_RESOURCES = Resources(cpu_request="10m", memory_request="32Mi", memory_limit="256Mi")
 
 
 def prometheus_args(settings: Settings, images: dict[str, ImagePin]) -> PrometheusArgs:
-    """Arguments of the Prometheus component. images: role → image."""
-    wanted = settings.prometheus
+    """Arguments of the Prometheus component, where the stack has one. images: role → image."""
+    wanted = cast("of.Prometheus", settings.prometheus)
+    jobs = scrape_jobs(settings)
     return PrometheusArgs(
         stack=settings.stack,
         namespace=settings.namespace,
@@ -32,9 +52,85 @@ def prometheus_args(settings: Settings, images: dict[str, ImagePin]) -> Promethe
         resources=_resources(wanted.resources),
         verify_kubelets=settings.kubelet.tls == "verify",
         network_policies=settings.network.policies,
-        producers=PRODUCERS,
+        jobs=jobs,
+        rules=rule_inputs(settings, jobs),
+        alertmanagers=_alertmanagers(settings),
         remote_write=tuple(_store(store) for store in wanted.remote_write),
     )
+
+
+def existing_prometheus_args(settings: Settings, wanted: ExistingPrometheus) -> ExistingPrometheusArgs:
+    """Arguments of what a Prometheus that runs already is given."""
+    jobs = scrape_jobs(settings)
+    return ExistingPrometheusArgs(
+        namespace=settings.namespace,
+        prometheus_namespace=wanted.namespace,
+        labels=dict(wanted.labels),
+        service_account=wanted.service_account,
+        cluster=settings.cluster.name,
+        environment=settings.cluster.environment,
+        interval=wanted.interval,
+        timeout=wanted.timeout,
+        limits=ScrapeLimits(**wanted.limits.model_dump()),
+        verify_kubelets=settings.kubelet.tls == "verify",
+        jobs=jobs,
+        rules=rule_inputs(settings, jobs),
+        opened=guarded(settings) if settings.network.policies else (),
+    )
+
+
+def alertmanager_args(settings: Settings, images: dict[str, ImagePin]) -> AlertmanagerArgs:
+    """Arguments of the Alertmanager component. images: role → image."""
+    wanted = settings.alertmanager
+    return AlertmanagerArgs(
+        stack=settings.stack,
+        namespace=settings.namespace,
+        image=images["alertmanager"],
+        volume=wanted.volume,
+        storage_class=settings.storage.class_name,
+        retention=wanted.retention,
+        resources=_ALERTMANAGER_RESOURCES,
+        network_policies=settings.network.policies,
+        receivers=tuple(
+            Receiver(name=name, webhooks=tuple(_webhook(hook) for hook in getattr(wanted.receivers, name)))
+            for name in RECEIVERS
+        ),
+        external_url=wanted.external_url,
+    )
+
+
+def pushgateway_args(settings: Settings, images: dict[str, ImagePin]) -> PushgatewayArgs:
+    """Arguments of the Pushgateway component. images: role → image."""
+    return PushgatewayArgs(
+        stack=settings.stack,
+        namespace=settings.namespace,
+        image=images["pushgateway"],
+        volume=settings.pushgateway.volume,
+        storage_class=settings.storage.class_name,
+        resources=_PUSHGATEWAY_RESOURCES,
+        network_policies=settings.network.policies,
+        push_from=settings.pushgateway.push_from,
+    )
+
+
+def _alertmanagers(settings: Settings) -> tuple[AlertmanagerTarget, ...]:
+    wanted = settings.alertmanager
+    if wanted.mode == "managed":
+        return (AlertmanagerTarget(address=f"{ALERTMANAGER}.{settings.namespace}.svc:{ALERTMANAGER_PORT}"),)
+    return tuple(AlertmanagerTarget(address=found.address, scheme=found.scheme) for found in wanted.existing)
+
+
+def _webhook(wanted: alerting.Webhook) -> Webhook:
+    return Webhook(
+        url=wanted.url,
+        url_secret=_entry(wanted.url_secret),
+        token=_entry(wanted.token),
+        send_resolved=wanted.send_resolved,
+    )
+
+
+def _entry(wanted: alerting.SecretEntry | None) -> Existing | None:
+    return None if wanted is None else Existing(name=wanted.name, key=wanted.key)
 
 
 def _resources(wanted: of.Resources) -> Resources:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from stacks.settings import Settings
 
+Json = dict[str, Any]
 _load: Callable[..., None] = kube_config.load_kube_config
 _TIMEOUT_SECONDS = (5.0, 15.0)
 _NOT_FOUND, _UNAUTHORIZED, _FORBIDDEN = 404, 401, 403
@@ -57,6 +58,15 @@ class Reader(Protocol):
 
     def marked_claims(self, label: dict[str, str], name: str) -> tuple[str, ...]:
         """Namespaces in which this bundle has a claim of this name and label; empty if claims may not be listed."""
+
+    def secret_keys(self, namespace: str, name: str) -> frozenset[str] | None:
+        """Keys of a Secret, None if there is none. Values are not kept."""
+
+    def listing(self, path: str) -> list[Json]:
+        """Objects of a list, by its path in the API; empty if it does not know the path. Raises ForbiddenError."""
+
+    def schemas(self, version: str) -> dict[str, Json] | None:
+        """OpenAPI schemas of a group and version (`apps/v1`), by their names. None if it is not served."""
 
 
 def access(settings: Settings) -> Access:
@@ -105,6 +115,7 @@ class KubeReader:
         configuration.retries = False
         api = client.ApiClient(configuration)
         self._server = configuration.host
+        self._api = api
         self._core = client.CoreV1Api(api)
         self._storage = client.StorageV1Api(api)
 
@@ -134,6 +145,28 @@ class KubeReader:
             return ()
         here = [claim.metadata for claim in found.items] if found is not None else []
         return tuple(sorted(m.namespace for m in here if m.name == name and m.deletion_timestamp is None))
+
+    def secret_keys(self, namespace: str, name: str) -> frozenset[str] | None:
+        """Keys of a Secret, None if there is none."""
+        found = self._read(self._core.read_namespaced_secret, name, namespace)
+        return None if found is None else frozenset(found.data or {})
+
+    def listing(self, path: str) -> list[Json]:
+        """Objects of a list; empty if the API server does not know the path."""
+        found = self._read(self._get, path)
+        return list(found["items"]) if found else []
+
+    def schemas(self, version: str) -> dict[str, Json] | None:
+        """OpenAPI schemas of a group and version; None if it is not served. Everybody who may log in may read them."""
+        found = self._read(self._get, f"/openapi/v3/apis/{version}")
+        return None if found is None else dict(found["components"]["schemas"])
+
+    def _get(self, path: str, _request_timeout: tuple[float, float]) -> Json:
+        request = self._api.param_serialize("GET", path, auth_settings=["BearerToken"])
+        answer = self._api.call_api(*request, _request_timeout=_request_timeout)
+        answer.read()
+        found: Json = self._api.response_deserialize(answer, {"200": "object"}).data
+        return found
 
     def _expandable(self, class_name: str | None) -> bool | None:
         """Reading a class is a cluster-wide right that a deployer may lack; then the API server is left to judge."""

@@ -10,8 +10,27 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from signals.alertmanager_config import Receiver  # noqa: TC001  # pydantic reads the type at run time
+from signals.rules.inputs import RuleInputs  # noqa: TC001  # pydantic reads the type at run time
+
 CONTRACT_CONFIGMAP = "plumbline-contract"
 CONTRACT_KEY = "contract.json"
+
+
+Capability = Literal[
+    "metrics", "prometheus-managed", "gpu", "kube-state", "alerting", "alert-sink", "push", "node-access", "disruptive"
+]
+CAPABILITIES: dict[Capability, str] = {
+    "metrics": "a Prometheus can be asked",
+    "prometheus-managed": "that Prometheus is deployed by this stack",
+    "gpu": "a GPU exporter is scraped",
+    "kube-state": "kube-state-metrics is scraped",
+    "alerting": "an Alertmanager of this stack is told what fires",
+    "alert-sink": "what it sends can be read back",
+    "push": "a Pushgateway of this stack takes metrics",
+    "node-access": "the machine that runs smoke is the node",
+    "disruptive": "pods may be killed by `make prove`",
+}
 
 
 class Part(BaseModel):
@@ -30,9 +49,10 @@ class Cluster(Part):
 
 
 class Endpoint(Part):
-    """A service of the stack: reached by `url` if set, else by port-forward through the API server."""
+    """A service: reached by `url` if set, else by port-forward through the API server. namespace: None = the stack's."""
 
     service: str
+    namespace: str | None = None
     port: int
     scheme: Literal["http", "https"] = "http"
     url: str | None = None
@@ -55,11 +75,11 @@ class Image(Part):
 
 
 class Workload(Part):
-    """A workload and the number of pods it must have ready."""
+    """A workload and the number of pods it must have ready; None for a DaemonSet: one on every node it selects."""
 
     kind: Literal["StatefulSet", "Deployment", "DaemonSet"]
     name: str
-    replicas: int = Field(ge=1)
+    replicas: int | None = Field(ge=1)
     images: tuple[Image, ...]
 
 
@@ -77,9 +97,13 @@ class Component(Part):
     `revision` identifies the rendered configuration; where set, the running program must show it.
     `flags` are command-line flags which the program's own API must report with these values.
     `tier` is what a claim about this component is worth: `live` for the real program, `simulated` for a stand-in.
+    `namespace` is where its workloads are, None = the stack's. `managed` is false for a program that somebody else
+    deploys and this stack uses.
     """
 
     tier: Literal["simulated", "live", "gpu"]
+    managed: bool = True
+    namespace: str | None = None
     workloads: tuple[Workload, ...] = ()
     claims: tuple[Claim, ...] = ()
     endpoints: dict[str, Endpoint] = {}
@@ -89,17 +113,25 @@ class Component(Part):
 
 
 class ScrapeJob(Part):
-    """A scrape job that must exist with at least this many healthy targets."""
+    """A scrape job that must exist with at least this many healthy targets.
+
+    node_selector: for a producer with one target per node, the labels of the nodes that must have one. static: nodes
+    outside the cluster that must have one as well. max_series: what the whole job may store.
+    """
 
     job: str
-    min_targets: int = Field(ge=1)
+    min_targets: int = Field(ge=0)
+    node_selector: dict[str, str] = {}
+    static: tuple[str, ...] = ()
+    max_series: int = Field(ge=1)
 
 
 class Contract(Part):
     """The whole contract of one stack.
 
-    `capabilities` say what may be checked: `metrics` (a Prometheus of ours), `node-access` (the machine that runs
-    smoke is the node), `disruptive` (pods may be killed by `make prove`).
+    `capabilities` say what may be checked: see CAPABILITIES.
+    `rules` are the inputs from which every rule file can be rendered again and compared, `receivers` those of
+    Alertmanager's configuration; they name files of Secrets, never their content.
     `expected_checks` are the ids of the checks that must run; one that does not run is red.
     """
 
@@ -107,7 +139,9 @@ class Contract(Part):
     stack: str
     cluster: Cluster
     namespace: str
-    capabilities: tuple[Literal["metrics", "node-access", "disruptive"], ...]
+    capabilities: tuple[Capability, ...]
     components: dict[str, Component]
     scrape: tuple[ScrapeJob, ...]
+    rules: RuleInputs
+    receivers: tuple[Receiver, ...] = ()
     expected_checks: tuple[str, ...]

@@ -13,12 +13,11 @@ from components.images import ImagePin
 from stacks.fields import ImageRef
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from stacks.settings import Images
 
 VERSIONS = Path(__file__).with_name("versions.toml")
-ROLES = ("prometheus",)
 
 
 class _Built(BaseModel):
@@ -28,6 +27,7 @@ class _Built(BaseModel):
 
     reference: ImageRef
     image_id: str
+    stand_in: bool = False
 
 
 class _Upstream(BaseModel):
@@ -44,14 +44,14 @@ _BUILT = TypeAdapter(dict[str, _Built])
 _UPSTREAM = TypeAdapter(dict[str, _Upstream])
 
 
-def resolve(settings: Images) -> dict[str, ImagePin]:
-    """Role → image, for every role of the bundle. Raises DeployError naming the file and the role that is missing."""
+def resolve(settings: Images, roles: Sequence[str]) -> dict[str, ImagePin]:
+    """Role → image, for these roles. Raises DeployError naming the file and the role that is missing."""
     if settings.source == "file":
-        return _built(Path(settings.path or ""))
-    return upstream(VERSIONS, settings.mirror)
+        return _built(Path(settings.path or ""), roles)
+    return upstream(VERSIONS, settings.mirror, roles)
 
 
-def _built(path: Path) -> dict[str, ImagePin]:
+def _built(path: Path, roles: Sequence[str]) -> dict[str, ImagePin]:
     again = "run `make up`, which builds the images and writes it"
     try:
         entries = _BUILT.validate_json(path.read_bytes())
@@ -59,11 +59,11 @@ def _built(path: Path) -> dict[str, ImagePin]:
         raise DeployError(f"plumbline:images.path {path} cannot be read ({error.strerror}): {again}.") from error
     except ValidationError as error:
         raise DeployError(f"plumbline:images.path {path} is not a list of images: {_first(error)}; {again}.") from error
-    _complete(entries, f"{path}", again)
-    return {role: ImagePin(reference=entries[role].reference, image_id=entries[role].image_id) for role in ROLES}
+    _complete(entries, roles, f"{path}", again)
+    return {role: ImagePin(**entries[role].model_dump()) for role in roles}
 
 
-def upstream(path: Path, mirror: str | None) -> dict[str, ImagePin]:
+def upstream(path: Path, mirror: str | None, roles: Sequence[str]) -> dict[str, ImagePin]:
     """Images of versions.toml. mirror: replaces the registry's host, `quay.io/a/b` → `<mirror>/a/b`."""
     try:
         entries = _UPSTREAM.validate_python(tomllib.loads(path.read_text(encoding="utf-8")).get("images", {}))
@@ -71,8 +71,8 @@ def upstream(path: Path, mirror: str | None) -> dict[str, ImagePin]:
     except (OSError, tomllib.TOMLDecodeError, ValidationError) as error:
         detail = _first(error) if isinstance(error, ValidationError) else str(error)
         raise DeployError(f"{path} does not pin the images: {detail}; restore it from the repository.") from error
-    _complete(found, f"{path}", "add a table [images.<role>] with repository and tag")
-    return {role: found[role] for role in ROLES}
+    _complete(found, roles, f"{path}", "add a table [images.<role>] with repository and tag")
+    return {role: found[role] for role in roles}
 
 
 def _pin(entry: _Upstream, mirror: str | None) -> ImagePin:
@@ -83,9 +83,9 @@ def _pin(entry: _Upstream, mirror: str | None) -> ImagePin:
     return ImagePin(reference=TypeAdapter(ImageRef).validate_python(f"{repository}:{entry.tag}{digest}"))
 
 
-def _complete(roles: Iterable[str], where: str, fix: str) -> None:
-    present = sorted(roles)
-    missing = [role for role in ROLES if role not in present]
+def _complete(known: Iterable[str], roles: Sequence[str], where: str, fix: str) -> None:
+    present = sorted(known)
+    missing = [role for role in roles if role not in present]
     if missing:
         raise DeployError(
             f"{where} has no image for {', '.join(missing)}; it has {', '.join(present) or 'none'}: {fix}."

@@ -1,14 +1,21 @@
-"""Everything that is asked before a change, and only asked: backend, cluster identity, live claims."""
+"""Everything that is asked before a change, and only asked: backend, identity, claims, Secrets, GPUs, an operator."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.prometheus.names import CLAIM
+import pulumi
+
+from components.alertmanager.names import CLAIM as ALERTMANAGER_CLAIM
+from components.prometheus.names import CLAIM as PROMETHEUS_CLAIM
+from components.pushgateway.names import CLAIM as PUSHGATEWAY_CLAIM
 from stacks.backend import check_backend
 from stacks.claims import check_claim, check_namespace
 from stacks.cluster import KubeReader, access
+from stacks.gpus import check_gpus
 from stacks.identity import check_identity
+from stacks.operator import check_operator
+from stacks.secrets import check_secrets
 
 if TYPE_CHECKING:
     from stacks.cluster import Access, Reader
@@ -26,6 +33,22 @@ def preflight(settings: Settings) -> Access:
 def check_cluster(settings: Settings, where: Access, reader: Reader) -> None:
     """Identity first: nothing else that a wrong cluster says is worth reading."""
     check_identity(settings, where, reader)
-    check_namespace(reader, settings.stack, settings.namespace, CLAIM)
-    wanted = settings.prometheus.volume
-    check_claim(reader, settings.namespace, CLAIM, wanted, settings.storage.class_name)
+    for name, size in volumes(settings).items():
+        check_namespace(reader, settings.stack, settings.namespace, name)
+        check_claim(reader, settings.namespace, name, size, settings.storage.class_name)
+    check_secrets(reader, settings)
+    check_gpus(reader, settings, pulumi.log.warn)
+    if settings.existing_prometheus is not None:
+        check_operator(reader, settings, settings.existing_prometheus, pulumi.log.warn)
+
+
+def volumes(settings: Settings) -> dict[str, str]:
+    """Name of each claim of the stack → the size that the settings want."""
+    found: dict[str, str] = {}
+    if settings.prometheus is not None:
+        found[PROMETHEUS_CLAIM] = settings.prometheus.volume
+    if settings.alertmanager.mode == "managed":
+        found[ALERTMANAGER_CLAIM] = settings.alertmanager.volume
+    if settings.pushgateway.mode == "managed":
+        found[PUSHGATEWAY_CLAIM] = settings.pushgateway.volume
+    return found

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from components.prometheus.checks import CHECKS
-from components.prometheus.names import CLAIM, DATA_PATH, FLAGS, NAME, PORT
-from stacks.contract import Claim, Cluster, Component, Contract, Endpoint, Image, ScrapeJob, Workload
+from components.alertmanager.config import receivers
+from stacks.arguments import alertmanager_args
+from stacks.checks import expected
+from stacks.contract import Capability, Cluster, Contract
+from stacks.scraping import promised_jobs, rule_inputs, scrape_jobs, tells_own_alertmanager
 
 if TYPE_CHECKING:
-    from components.prometheus.args import PrometheusArgs
-    from components.prometheus.config import Rendered
+    from components.images import ImagePin
     from stacks.settings import Settings
-
-Capability = Literal["metrics", "node-access", "disruptive"]
-
-STACK_CHECKS = (
-    "cluster.identity",
-    "pods.running",
-    "pods.not_restarted",
-    "workloads.rolled_out",
-    "workloads.image",
-    "claims.bound",
-    "pod.security",
-    "pod.volume",
-    "node.conditions",
-)
-"""Checks that every stack brings, whatever runs on it."""
-
-NODE_CHECKS = ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock")
-"""Checks that need capability `node-access`: the machine that runs them is the node."""
+    from stacks.systems import System
 
 
-def contract(settings: Settings, args: PrometheusArgs, rendered: Rendered) -> Contract:
-    """The contract. A throw-away stack allows disruption; node access is a setting."""
-    capabilities: list[Capability] = ["metrics"]
-    if settings.cluster.node_access:
-        capabilities.append("node-access")
-    if settings.profile == "throwaway":
-        capabilities.append("disruptive")
+def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[System, ...]) -> Contract:
+    """The contract. images: role → image. A throw-away stack allows disruption; node access is a setting."""
+    jobs = scrape_jobs(settings)
+    found = capabilities(settings)
     return Contract(
         stack=settings.stack,
         cluster=Cluster(
@@ -48,20 +29,28 @@ def contract(settings: Settings, args: PrometheusArgs, rendered: Rendered) -> Co
             environment=settings.cluster.environment,
         ),
         namespace=settings.namespace,
-        capabilities=tuple(capabilities),
-        components={"prometheus": _prometheus(args, rendered)},
-        scrape=tuple(ScrapeJob(job=page.job, min_targets=1) for page in args.producers),
-        expected_checks=(*STACK_CHECKS, *CHECKS, *(NODE_CHECKS if settings.cluster.node_access else ())),
+        capabilities=found,
+        components={system.name: system.promise for system in systems},
+        scrape=promised_jobs(settings, jobs),
+        rules=rule_inputs(settings, jobs),
+        receivers=receivers(alertmanager_args(settings, images)) if "alerting" in found else (),
+        expected_checks=expected(found),
     )
 
 
-def _prometheus(args: PrometheusArgs, rendered: Rendered) -> Component:
-    image = Image(container=NAME, reference=args.image.reference, image_id=args.image.image_id)
-    return Component(
-        tier="live",
-        workloads=(Workload(kind="StatefulSet", name=NAME, replicas=1, images=(image,)),),
-        claims=(Claim(name=CLAIM, size=args.volume, mounted_at=DATA_PATH),),
-        endpoints={"http": Endpoint(service=NAME, port=PORT)},
-        revision=rendered.revision,
-        flags=FLAGS,
-    )
+def capabilities(settings: Settings) -> tuple[Capability, ...]:
+    """What may be checked on this stack, in the order of CAPABILITIES in the contract."""
+    gpus = settings.dcgm_exporter.mode != "off" or bool(settings.dcgm_exporter.targets)
+    alerting = tells_own_alertmanager(settings)
+    claimed: dict[Capability, bool] = {
+        "metrics": True,
+        "prometheus-managed": settings.prometheus is not None,
+        "gpu": gpus,
+        "kube-state": settings.kube_state_metrics.mode != "off",
+        "alerting": alerting,
+        "alert-sink": alerting and settings.alertmanager.sink is not None,
+        "push": settings.pushgateway.mode == "managed",
+        "node-access": settings.cluster.node_access,
+        "disruptive": settings.profile == "throwaway",
+    }
+    return tuple(name for name, there in claimed.items() if there)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stacks.consistency import inconsistent
+from stacks.existing_relations import attached, one_prometheus
 from stacks.fields import duration_seconds, quantity_bytes, quantity_value, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stacks.settings import Settings
+    from stacks.settings import Prometheus, Settings
 
 _MAX_SHARE_OF_VOLUME = 0.8
 _MIN_RETENTION = "2h"
@@ -23,10 +25,10 @@ def broken(settings: Settings) -> list[str]:
         *_not_filled_in(settings),
         *_images(settings),
         *_durable(settings),
-        *_retention(settings),
-        *_scraping(settings),
-        *_memory(settings),
-        *_stores(settings),
+        *one_prometheus(settings),
+        *(_managed(settings.prometheus) if settings.prometheus else ()),
+        *(attached(settings, settings.existing_prometheus) if settings.existing_prometheus else ()),
+        *inconsistent(settings),
     ]
 
 
@@ -78,8 +80,14 @@ def _durable(settings: Settings) -> Iterator[str]:
         )
 
 
-def _retention(settings: Settings) -> Iterator[str]:
-    wanted = settings.prometheus
+def _managed(wanted: Prometheus) -> Iterator[str]:
+    yield from _retention(wanted)
+    yield from _scraping(wanted)
+    yield from _memory(wanted)
+    yield from _stores(wanted)
+
+
+def _retention(wanted: Prometheus) -> Iterator[str]:
     size, volume = size_bytes(wanted.retention_size), quantity_bytes(wanted.volume)
     if size > _MAX_SHARE_OF_VOLUME * volume:
         most = int(_MAX_SHARE_OF_VOLUME * volume) // 1024**2
@@ -102,9 +110,8 @@ def _retention(settings: Settings) -> Iterator[str]:
         )
 
 
-def _scraping(settings: Settings) -> Iterator[str]:
+def _scraping(wanted: Prometheus) -> Iterator[str]:
     """Rules look at windows of five minutes, and a sample counts for as long: at least two must fall into it."""
-    wanted = settings.prometheus
     least, most = _INTERVALS
     if not duration_seconds(least) <= duration_seconds(wanted.scrape_interval) <= duration_seconds(most):
         yield (
@@ -119,8 +126,8 @@ def _scraping(settings: Settings) -> Iterator[str]:
         )
 
 
-def _memory(settings: Settings) -> Iterator[str]:
-    resources = settings.prometheus.resources
+def _memory(wanted: Prometheus) -> Iterator[str]:
+    resources = wanted.resources
     pairs = [("memory", resources.requests.memory, resources.limits.memory)]
     if resources.limits.cpu is not None:
         pairs.append(("cpu", resources.requests.cpu, resources.limits.cpu))
@@ -132,8 +139,8 @@ def _memory(settings: Settings) -> Iterator[str]:
             )
 
 
-def _stores(settings: Settings) -> Iterator[str]:
-    names = [store.name for store in settings.prometheus.remote_write]
+def _stores(wanted: Prometheus) -> Iterator[str]:
+    names = [store.name for store in wanted.remote_write]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield (
             f"plumbline:prometheus.remote_write has {names.count(name)} stores named `{name}`; accepted: unique names; "

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Literal
 
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from components.errors import DeployError
+from signals.catalogue.labels import WORKLOAD_IDENTITY
+from signals.rules.inputs import POD_LABELS
+from signals.thresholds import Sizing, Thresholds
+from stacks.alerting import Alertmanager
 from stacks.complaints import PREFIX, explain, misplaced
+from stacks.existing import ExistingPrometheus
+from stacks.exporters import DcgmExporter, KubeStateMetrics, NodeExporter, Pushgateway
 from stacks.fields import (
     Bytes,
     DnsName,
@@ -30,16 +36,12 @@ from stacks.fields import (
     SizeRetention,
     Text,
 )
+from stacks.limits import Limits
 from stacks.relations import broken
+from stacks.section import Section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-class Section(BaseModel):
-    """Base of every section: immutable, no conversion between types, an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Cluster(Section):
@@ -83,17 +85,6 @@ class Network(Section):
     """What guards the pods."""
 
     policies: bool = Field(default=True, description="false if the cluster must not get NetworkPolicies")
-
-
-class Limits(Section):
-    """Limits of every scrape; one that passes a limit is thrown away whole, and an alert says so."""
-
-    samples: int = Field(default=100_000, gt=999, description="samples per scrape, at least 1000")
-    labels: int = Field(default=40, gt=0, description="labels per sample")
-    label_name_length: int = Field(default=128, gt=0, description="bytes of a label's name")
-    label_value_length: int = Field(default=2048, gt=0, description="bytes of a label's value")
-    body_size: SizeRetention = Field(default="64MB", description="uncompressed bytes of one answer")
-    targets: int = Field(default=5000, gt=0, description="targets per job")
 
 
 class Requests(Section):
@@ -160,7 +151,37 @@ class Settings(Section):
     storage: Storage = Field(default_factory=Storage, description="key class_name")
     kubelet: Kubelet = Field(default_factory=Kubelet, description="key tls")
     network: Network = Field(default_factory=Network, description="key policies")
-    prometheus: Prometheus = Field(description="keys retention, retention_size, volume and optional ones")
+    prometheus: Prometheus | None = Field(
+        default=None, description="deployed by this stack: keys retention, retention_size, volume and optional ones"
+    )
+    existing_prometheus: ExistingPrometheus | None = Field(
+        default=None, description="instead of `prometheus`, one that runs already: keys namespace, labels, …"
+    )
+    sizing: Sizing = Field(description="how large the cluster is: keys nodes, gpu_nodes, gpus_per_node, pods, …")
+    thresholds: Thresholds = Field(default_factory=Thresholds, description="numbers that alerts compare with")
+    workload_labels: dict[str, str] = Field(
+        default_factory=lambda: dict(POD_LABELS),
+        description=f"pod labels that say whose a pod is; keys {', '.join(WORKLOAD_IDENTITY)}",
+    )
+    runbooks: HttpUrl | None = Field(
+        default=None,
+        description="base address in front of docs/runbooks in alerts; without it a path in the repository",
+    )
+    dcgm_exporter: DcgmExporter = Field(default_factory=DcgmExporter, description="GPUs: key mode and optional ones")
+    node_exporter: NodeExporter = Field(default_factory=NodeExporter, description="nodes: keys mode, port, …")
+    kube_state_metrics: KubeStateMetrics = Field(
+        default_factory=KubeStateMetrics, description="Kubernetes objects: keys mode, existing"
+    )
+    pushgateway: Pushgateway = Field(default_factory=Pushgateway, description="keys mode, volume, push_from")
+    alertmanager: Alertmanager = Field(
+        default_factory=Alertmanager, description="keys mode, receivers, volume and optional ones"
+    )
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of every scrape, of whichever Prometheus there is."""
+        section = self.prometheus or self.existing_prometheus
+        return section.limits if section else Limits()
 
 
 def parse(stack: str, config: Mapping[str, str]) -> Settings:

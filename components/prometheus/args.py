@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from components.images import ImagePin
-    from signals.catalogue.model import Producer
+    from components.scrape import ScrapeJob
+    from signals.rules.inputs import RuleInputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,15 @@ class RemoteWrite:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AlertmanagerTarget:
+    """An Alertmanager that receives what fires. address: `host:port`. scheme: http or https."""
+
+    address: str
+    scheme: str = "http"
+    path_prefix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrometheusArgs:
     """Everything that decides what Prometheus runs.
 
@@ -62,7 +72,7 @@ class PrometheusArgs:
     scrape_interval, scrape_timeout: Prometheus durations. retention_size: size with a unit, powers of two. volume:
     Kubernetes quantity.
     storage_class: None means the cluster's default. verify_kubelets: check their serving certificates against the
-    cluster's authority. producers: the pages of the catalogue, one scrape job each.
+    cluster's authority. jobs: what is scraped. rules: inputs of every rule file. alertmanagers: who is told what fires.
     """
 
     stack: str
@@ -80,5 +90,7 @@ class PrometheusArgs:
     resources: Resources
     verify_kubelets: bool
     network_policies: bool
-    producers: tuple[Producer, ...]
+    jobs: tuple[ScrapeJob, ...]
+    rules: RuleInputs
+    alertmanagers: tuple[AlertmanagerTarget, ...] = ()
     remote_write: tuple[RemoteWrite, ...] = ()

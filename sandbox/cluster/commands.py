@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sandbox.cluster import layout
+from sandbox.cluster import gpus, layout
 from sandbox.cluster.configs import PROVISIONER_NAMESPACE, Paths
 from sandbox.cluster.layout import port
 from sandbox.programs.build import binary
@@ -179,6 +180,23 @@ def kube_router(c: Context) -> list[str]:
     ]
 
 
+def gpu_plugin(c: Context) -> list[str]:
+    """Device plugin of the simulated GPUs, on a socket beside the kubelet's."""
+    return [
+        "/usr/bin/env",
+        f"PYTHONPATH={c.paths.config / gpus.DIRECTORY}",
+        sys.executable,
+        "-P",
+        "-m",
+        gpus.MODULE,
+        f"--node={layout.NODE_NAME}",
+        f"--count={layout.GPUS}",
+        f"--directory={layout.KUBELET_ROOT}/device-plugins",
+        f"--lost={layout.LOST_GPUS}",
+        "--process-name=gpu-plugin",
+    ]
+
+
 BEFORE_API: Final[dict[str, Callable[[Context], list[str]]]] = {
     "containerd": containerd,
     "etcd": etcd,
@@ -193,5 +211,6 @@ AFTER_NODE: Final[dict[str, Callable[[Context], list[str]]]] = {
     "kube-proxy": kube_proxy,
     "local-path-provisioner": local_path_provisioner,
     "kube-router": kube_router,
+    "gpu-plugin": gpu_plugin,
 }
 ALL: Final = (*BEFORE_API, *CONTROL, "kubelet", *AFTER_NODE)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NODE_NAME: Final = "plumbline"
+GPUS: Final = 8  # simulated, as an eight-GPU server has
 CONTEXT: Final = "plumbline-local"
 BRIDGE: Final = "plumbline0"
 BRIDGE_ADDRESS: Final = "10.203.0.1"
@@ -68,6 +69,7 @@ RUN: Final = Path("/run/plumbline")
 LOCK: Final = RUN / "lock"
 OWNER: Final = RUN / "owner.json"
 CONTAINERD_RUN: Final = RUN / "containerd"
+LOST_GPUS: Final = RUN / "lost-gpus"  # indices of GPUs that the node has lost, one per line; absent: none
 CONTAINERD_SOCKET: Final = CONTAINERD_RUN / "containerd.sock"
 
 KUBELET_ROOT: Final = Path("/var/lib/kubelet")

@@ -20,7 +20,7 @@ CGROUP_ROOT: Final = Path("/sys/fs/cgroup")
 NETNS: Final = Path("/run/netns")
 MOUNTS: Final = Path("/proc/self/mountinfo")
 POD_GRACE: Final = 30.0
-ORDER: Final = ("kube-router", "local-path-provisioner", "kube-proxy", "coredns")
+ORDER: Final = ("gpu-plugin", "kube-router", "local-path-provisioner", "kube-proxy", "coredns")
 CONTROL: Final = ("kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd", "containerd")
 
 
@@ -54,6 +54,7 @@ def remove(state: Path | None, tools: HostTools) -> None:
     _remove_cgroups()
     _remove_fixed_paths()
     shutil.rmtree(layout.CONTAINERD_RUN, ignore_errors=True)
+    layout.LOST_GPUS.unlink(missing_ok=True)
 
 
 def _remove_fixed_paths() -> None:

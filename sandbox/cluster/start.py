@@ -17,12 +17,14 @@ from sandbox.cluster import (
     configs,
     daemons,
     facts,
+    gpus,
     layout,
     network,
     ownership,
     pki,
     preflight,
     remains,
+    workloads,
 )
 from sandbox.cluster.commands import Context
 from sandbox.cluster.configs import Paths
@@ -76,6 +78,7 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
     if is_whole(paths):
         if _started_with(inputs):
             _import_images(paths, tools, images)
+            _apply_workloads(context, images)
             return Cluster(name, paths, _uid(paths), started_now=False)
         progress.say("  the cluster runs with other programs or settings than this checkout's: it is started anew")
     with progress.step("remains of an earlier cluster"):
@@ -93,6 +96,7 @@ def start(home: Home, name: str, tools: HostTools, images: Mapping[str, BuiltIma
         _start_control_plane(context, images)
     with progress.step("node"):
         _start_node(context)
+    _apply_workloads(context, images)
     return Cluster(name, paths, _uid(paths), started_now=True)
 
 
@@ -128,6 +132,7 @@ def _render(c: Context, machine: facts.Machine, pause: str) -> dict[str, str]:
         "resolv.conf": "",
         "provisioner/config.json": provisioner["config.json"],
         "addons.yaml": addons.manifests(provisioner),
+        **gpus.sources(),
     }
 
 
@@ -193,6 +198,7 @@ def _start_node(c: Context) -> None:
     for name, what, probe in (
         ("kube-proxy", "the service proxy", lambda: _answers("kube-proxy", "health")),
         ("kube-router", "the policy engine", lambda: network.has_chain(c.tools, "KUBE-ROUTER-FORWARD")),
+        ("gpu-plugin", f"{layout.GPUS} GPUs on the node", lambda: _gpus_offered(c)),
     ):
         _await(c, what, probe, PROCESS_SECONDS, name, pids[name])
     lost = set(commands.ALL) - set(daemons.running(str(c.paths.state)))
@@ -228,6 +234,13 @@ def _import_images(paths: Paths, tools: HostTools, images: Mapping[str, BuiltIma
         if image.reference not in present:
             ctr(tools, "images", "import", str(image.archive))
     write_index(images, paths.state / "images.json")
+
+
+def _apply_workloads(c: Context, images: Mapping[str, BuiltImage]) -> None:
+    """The sandbox's own pods. Not part of what the cluster is started with: their new image restarts them alone."""
+    path = c.paths.config / "workloads.yaml"
+    path.write_text(workloads.manifests(images["alert-sink"].reference))
+    kubectl(c.home, c.paths, "apply", "--server-side", "--force-conflicts", "-f", str(path))
 
 
 def ctr(tools: HostTools, *arguments: str) -> str:
@@ -292,6 +305,14 @@ def _node_ready(c: Context, since: dt.datetime) -> bool:
     ready = [s for s in node["status"].get("conditions", []) if s["type"] == "Ready" and s["status"] == "True"]
     fresh = any(dt.datetime.fromisoformat(s["lastHeartbeatTime"]) >= since for s in ready)
     return fresh and bool(node["spec"].get("podCIDR"))
+
+
+def _gpus_offered(c: Context) -> bool:
+    """Whether pods can request every GPU. The kubelet is asked too: the node object remembers its previous life."""
+    if gpus.healthy(layout.KUBELET_ROOT / "pod-resources/kubelet.sock") != layout.GPUS:
+        return False
+    answer = _get(c.paths, f"/api/v1/nodes/{layout.NODE_NAME}")
+    return answer is not None and answer.ok and gpus.offered(json.loads(answer.text)) == layout.GPUS
 
 
 def _uid(paths: Paths) -> str:

@@ -1,104 +1,124 @@
-"""Which images are built here, from what. Each role is a base layer that all share plus a layer of its own."""
+"""Which images are built here, from what, and how their containers start."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-import certifi
-
+from sandbox.images import layers
+from sandbox.images.layers import Layer
 from sandbox.images.oci import Entry, Settings
-from sandbox.process import run
-from sandbox.programs.build import binary
+from sandbox.images.python import ENVIRONMENT
 from sandbox.programs.spec import catalogue
 
 if TYPE_CHECKING:
     from sandbox.home import Home
     from sandbox.hosttools import HostTools
+    from sandbox.images.python import Runtime
 
-PASSWD = b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
-GROUP = b"root:x:0:\nnobody:x:65534:\n"
-NSSWITCH = b"hosts: files dns\n"
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer and the key that changes when, and only when, its content does."""
-
-    key: str
-    entries: tuple[Entry, ...]
+CHECKOUT: Final = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
 class Role:
-    """An image: name, version in its tag, layers from the bottom up, how it starts."""
+    """An image: role, version in its tag, layers from the bottom up, how it starts.
+
+    image: its name where that is not the role's. stand_in: whether it imitates a program that cannot be had here.
+    """
 
     name: str
     version: str
     layers: tuple[Layer, ...]
     settings: Settings
+    image: str = ""
+    stand_in: bool = False
 
     def digest(self) -> str:
         """First 8 hex digits of the hash over every input."""
-        return _hash(self.version, repr(self.settings), *(layer.key for layer in self.layers))[:8]
+        return layers.key(self.version, repr(self.settings), *(layer.key for layer in self.layers))[:8]
 
     def reference(self) -> str:
-        """`plumbline.local/<role>:<version>-<hash8>`: says that it was built here, never an upstream's name."""
-        return f"plumbline.local/{self.name}:{self.version}-{self.digest()}"
+        """`plumbline.local/<image>:<version>-<hash8>`: says that it was built here, never an upstream's name."""
+        return f"plumbline.local/{self.image or self.name}:{self.version}-{self.digest()}"
 
 
-def _hash(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+@dataclass(frozen=True)
+class BuiltProgram:
+    """A role that is a pinned program: outputs are the binaries in its image, the first of them starts."""
+
+    role: str
+    program: str
+    outputs: tuple[str, ...]
 
 
-def _base(tools: HostTools) -> Layer:
-    """Shell, accounts, certificate authorities and /tmp."""
-    busybox = next(p for p in (tools.tree / "bin/busybox", tools.tree / "usr/bin/busybox") if p.exists())
-    applets = run([str(busybox), "--list"], timeout=30).stdout.split()
-    directories = ("bin", "dev", "etc", "etc/ssl", "etc/ssl/certs", "proc", "root", "sys", "usr", "usr/bin", "var")
-    entries = (
-        *(Entry(path) for path in directories),
-        Entry("tmp", 0o1777),
-        Entry("bin/busybox", file=busybox),
-        *(Entry(f"bin/{name}", 0o777, link="busybox") for name in sorted(set(applets) - {"busybox"})),
-        Entry("etc/passwd", 0o644, content=PASSWD),
-        Entry("etc/group", 0o644, content=GROUP),
-        Entry("etc/nsswitch.conf", 0o644, content=NSSWITCH),
-        Entry("etc/ssl/certs/ca-certificates.crt", 0o644, file=Path(certifi.where())),
+@dataclass(frozen=True)
+class StandIn:
+    """A role that is a Python module of ours. version: of the upstream that it imitates, or its own."""
+
+    role: str
+    image: str
+    version: str
+    module: str
+
+
+PROGRAMS: Final = (
+    BuiltProgram("prometheus", "prometheus", ("prometheus", "promtool")),
+    BuiltProgram("alertmanager", "alertmanager", ("alertmanager", "amtool")),
+    BuiltProgram("node-exporter", "node-exporter", ("node_exporter",)),
+    BuiltProgram("pushgateway", "pushgateway", ("pushgateway",)),
+    BuiltProgram("prometheus-operator", "prometheus-operator", ("operator",)),
+    BuiltProgram("prometheus-config-reloader", "prometheus-operator", ("prometheus-config-reloader",)),
+)
+STAND_INS: Final = (
+    StandIn("dcgm-exporter", "dcgm-exporter-simulator", "4.6.0-4.8.3", "sandbox.workloads.gpu.exporter"),
+    StandIn("kube-state-metrics", "kube-state-metrics-stand-in", "2.19.1", "sandbox.workloads.kube_state_metrics"),
+    StandIn("alert-sink", "alert-sink-stand-in", "1", "sandbox.workloads.alert_sink"),
+)
+
+
+def build_roles(home: Home, tools: HostTools, runtime: Runtime, checkout: Path = CHECKOUT) -> tuple[Role, ...]:
+    """Every role that the embedded cluster and the bundle need here. checkout: whose code the stand-ins run."""
+    base = layers.base(tools)
+    python = (base, *runtime.layers(), layers.code(checkout))
+    return (
+        *_cluster(tools, base),
+        *_programs(home, base, "use"),
+        *(_stand_in(python, item) for item in STAND_INS),
     )
-    shape = repr([(e.path, e.mode, e.content, e.link) for e in entries])  # copied files count by version
-    key = _hash("base", tools.versions()["busybox-static"], certifi.__version__, shape)
-    return Layer(key, entries)
 
 
-def _programs(home: Home, *names: str) -> Layer:
-    """Binaries of one pinned module, in /bin."""
-    owner = next(p for p in catalogue()[1].values() if names[0] in p.outputs)
-    return Layer(
-        _hash("programs", owner.name, owner.digest(), *names),
-        tuple(Entry(f"bin/{name}", file=binary(home, name)) for name in names),
-    )
+def roles_of_tests(home: Home, tools: HostTools) -> tuple[Role, ...]:
+    """Roles of programs that live tests alone need, see `purpose` of a program."""
+    return _programs(home, layers.base(tools), "tests")
 
 
-def build_roles(home: Home, tools: HostTools) -> tuple[Role, ...]:
-    """Every role that the embedded cluster and the bundle need here."""
-    versions = tools.versions()
-    base = _base(tools)
+def _programs(home: Home, base: Layer, purpose: str) -> tuple[Role, ...]:
     programs = catalogue()[1]
+    return tuple(_program(home, base, item) for item in PROGRAMS if programs[item.program].purpose == purpose)
+
+
+def _cluster(tools: HostTools, base: Layer) -> tuple[Role, Role]:
+    versions = tools.versions()
     catatonit = next(p for p in (tools.tree / "usr/bin/catatonit", tools.tree / "bin/catatonit") if p.exists())
-    pause = Layer(_hash("pause", versions["catatonit"]), (Entry("catatonit", file=catatonit),))
+    pause = Layer(layers.key("pause", versions["catatonit"]), (Entry("catatonit", file=catatonit),))
     return (
         Role("pause", _tag(versions["catatonit"]), (pause,), Settings(("/catatonit", "-P"))),
         Role("volume-helper", _tag(versions["busybox-static"]), (base,), Settings(("/bin/sh",), user="0:0")),
-        Role(
-            "prometheus",
-            programs["prometheus"].version,
-            (base, _programs(home, "prometheus", "promtool")),
-            Settings(("/bin/prometheus",), labels={"org.opencontainers.image.title": "prometheus, built by Plumbline"}),
-        ),
     )
+
+
+def _program(home: Home, base: Layer, item: BuiltProgram) -> Role:
+    title = {"org.opencontainers.image.title": f"{item.role}, built by Plumbline"}
+    settings = Settings((f"/bin/{item.outputs[0]}",), labels=title)
+    version = catalogue()[1][item.program].version
+    return Role(item.role, version, (base, layers.programs(home, *item.outputs)), settings)
+
+
+def _stand_in(python: tuple[Layer, ...], item: StandIn) -> Role:
+    title = {"org.opencontainers.image.title": f"{item.image}, Plumbline's own code in place of {item.role}"}
+    settings = Settings(("/usr/bin/python3", "-P", "-m", item.module), env=ENVIRONMENT, labels=title)
+    return Role(item.role, item.version, python, settings, image=item.image, stand_in=True)
 
 
 def _tag(version: str) -> str:

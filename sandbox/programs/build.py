@@ -134,8 +134,9 @@ def _prepare(home: Home, program: Program, work: Path) -> None:
     for item in program.copies:
         source = module_directory(home, item.module, expected_sum=item.sum, cwd=work)
         target = work / item.to
+        target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / item.path, target)
-        target.chmod(0o755)
+        target.chmod(0o755 if target.parent == work / "bin" else 0o644)
     for item in program.generates:
         source = module_directory(home, item.module, expected_sum="", cwd=work / "src")
         content = json.loads((source / item.path).read_text())

@@ -8,6 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 HERE = Path(__file__).parent
 MODULES = HERE / "modules"
@@ -28,7 +29,7 @@ class ModuleFile:
 
 @dataclass(frozen=True)
 class Program:
-    """One pinned module and the binaries built from it."""
+    """One pinned module and the binaries built from it. purpose: who needs them, users or live tests alone."""
 
     name: str
     version: str
@@ -38,6 +39,7 @@ class Program:
     ldflags: tuple[str, ...] = ()
     copies: tuple[ModuleFile, ...] = ()
     generates: tuple[ModuleFile, ...] = ()
+    purpose: Literal["use", "tests"] = "use"
 
     @property
     def source(self) -> Path:
@@ -68,7 +70,13 @@ def catalogue() -> tuple[str, dict[str, Program]]:
             ldflags=tuple(entry.get("ldflags", ())),
             copies=tuple(ModuleFile(**item) for item in entry.get("copies", ())),
             generates=tuple(ModuleFile(**item) for item in entry.get("generates", ())),
+            purpose=entry.get("for", "use"),
         )
         for name, entry in raw["program"].items()
     }
     return str(raw["minimum_go"]), programs
+
+
+def names(*, tests: bool = False) -> list[str]:
+    """Programs that a user's cluster needs, in the order of programs.toml. tests: with those of live tests too."""
+    return [name for name, program in catalogue()[1].items() if tests or program.purpose == "use"]

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from signals.catalogue import apiserver, cadvisor, kubelet, prometheus
+from signals.catalogue import (
+    alertmanager,
+    apiserver,
+    cadvisor,
+    dcgm,
+    kube_state_metrics,
+    kubelet,
+    node_exporter,
+    prometheus,
+    pushgateway,
+)
 
 if TYPE_CHECKING:
     from signals.catalogue.model import Producer
@@ -14,6 +24,12 @@ PRODUCERS: tuple[Producer, ...] = (
     apiserver.PRODUCER,
     kubelet.PRODUCER,
     cadvisor.PRODUCER,
+    dcgm.PRODUCER,
+    node_exporter.PRODUCER,
+    kube_state_metrics.PRODUCER,
+    kube_state_metrics.SELF,
+    pushgateway.PRODUCER,
+    alertmanager.PRODUCER,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
 from signals.catalogue.process import PROCESS_METRICS
 
 _MODULE = "k8s.io/apiserver v0.34.4 "
@@ -165,4 +165,7 @@ PRODUCER = Producer(
     per_node=False,
     metrics=(*_REQUESTS, *_STORE, *_SERVER, *PROCESS_METRICS),
     drops=_DROPS,
+    # By structure: 12 buckets and more for each of 300 resources and verbs, 8 for each of 250 calls to etcd, counters
+    # per resource, verb and code; an operator brings 20 resources of its own.
+    budget=Budget(per_target=15000),
 )

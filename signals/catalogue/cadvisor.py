@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
 from signals.catalogue.process import EPOCH_2020
 
 _MODULE = "github.com/google/cadvisor v0.52.1 "
@@ -149,4 +149,7 @@ PRODUCER = Producer(
     own_timestamps=True,
     # Housekeeping runs every 15 s and is spread by up to as much again, so that containers do not all come at once.
     sample_delay_seconds=30.0,
+    # By structure: 27 series for each of two containers, the sandbox and their sum, and 8 for each network interface of
+    # a pod; the node itself has some for every disk and processor.
+    budget=Budget(per_node=400, per_pod=130),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 
 _MODULE = "k8s.io/kubernetes v1.34.4 "
@@ -171,4 +171,7 @@ PRODUCER = Producer(
     per_node=True,
     metrics=(*_PODS, *_RUNTIME, *_STATISTICS, *PROCESS_METRICS),
     drops=_DROPS,
+    # By structure: histograms for 20 operations of the runtime and of pods, its client and its server; six series for
+    # each claim that a pod mounts.
+    budget=Budget(per_node=3000, per_pod=6),
 )

@@ -5,17 +5,18 @@ Scrape jobs, rules, dashboards, simulators and smoke checks are derived from the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class MetricType(StrEnum):
-    """Types as Prometheus reports them in its metadata API."""
+    """Types as Prometheus reports them in its metadata API. `UNKNOWN`: the producer declares none, or `untyped`."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
     SUMMARY = "summary"
+    UNKNOWN = "unknown"
 
 
 class Presence(StrEnum):
@@ -30,8 +31,10 @@ class Metric:
     """One metric family.
 
     name: as exposed. unit: UCUM-like word (`seconds`, `bytes`, `1` for a ratio or count).
-    labels: the producer's own labels that rules may use; each has a value on at least one series, always. low/high:
-    inclusive bounds of a sane value, None = unbounded.
+    labels: the producer's own labels that rules may use; each has a value on at least one series, always. optional:
+    labels that rules may use and that no series need carry (a GPU without a pod has no `pod`). low/high: inclusive
+    bounds of a sane value, None = unbounded. moves: every series of it must have changed within two minutes on a
+    producer that measures; one that stands still is a producer that repeats itself.
     event: what makes the series appear, for `Presence.EVENT`. source: where the definition was read.
     """
 
@@ -40,10 +43,12 @@ class Metric:
     unit: str
     meaning: str
     labels: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     presence: Presence = Presence.ALWAYS
     event: str = ""
     low: float | None = 0.0
     high: float | None = None
+    moves: bool = False
     source: str = ""
 
 
@@ -63,6 +68,34 @@ class Drop:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LabelChange:
+    """A label of the producer that is stored under another name, or not at all.
+
+    source: regular expression over the name as exposed, all spellings that versions have used. target: name as
+    stored, empty = not stored. why: what varies, or what to use instead.
+    """
+
+    source: str
+    target: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Series that a healthy producer may store, as a sum over the objects that a cluster holds.
+
+    fixed: whatever the cluster holds. per_target: for each target of the job. per_gpu, per_pod, per_node: for each
+    of them, whichever target tells of it.
+    """
+
+    fixed: int = 0
+    per_target: int = 0
+    per_gpu: int = 0
+    per_pod: int = 0
+    per_node: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Producer:
     """One scrape job and what it exposes.
 
@@ -70,6 +103,10 @@ class Producer:
     per_node: the job has one target on every node. versions: producer versions for which the record was checked.
     drops: what is not stored. own_timestamps: the producer stamps its samples itself, at its own rhythm.
     sample_delay_seconds: how much older than the scrape such a sample of a healthy producer may be.
+    honor_labels: the producer speaks of other objects (pods, pushed jobs), and its labels win over the target's.
+    instance_is_node: `instance` is the node's name, so that the series outlive the exporter's pod.
+    label_changes: spellings that are made one. identity: labels that say what a series is about; no relabelling may
+    ever drop one. budget: series that are planned for.
     """
 
     job: str
@@ -81,3 +118,8 @@ class Producer:
     drops: tuple[Drop, ...] = ()
     own_timestamps: bool = False
     sample_delay_seconds: float = 0.0
+    honor_labels: bool = False
+    instance_is_node: bool = False
+    label_changes: tuple[LabelChange, ...] = ()
+    identity: tuple[str, ...] = ()
+    budget: Budget = field(default_factory=Budget)

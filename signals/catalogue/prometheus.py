@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Metric, MetricType, Presence, Producer
+from signals.catalogue.notifications import NOTIFICATION_METRICS
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 from signals.catalogue.remote_write import REMOTE_WRITE_METRICS
 
@@ -166,6 +167,20 @@ _SCRAPING = (
         meaning="Scrapes thrown away whole for too many labels, or labels that are too long.",
         source=_SCRAPE,
     ),
+    *(
+        Metric(
+            name=f"prometheus_target_scrapes_sample_{what}_total",
+            type=MetricType.COUNTER,
+            unit="1",
+            meaning=meaning,
+            source=_SCRAPE,
+        )
+        for what, meaning in (
+            ("duplicate_timestamp", "Samples refused: the series had another value at that very time."),
+            ("out_of_order", "Samples refused: the series had a newer one."),
+            ("out_of_bounds", "Samples refused: too old or too far in the future."),
+        )
+    ),
     Metric(
         name="prometheus_sd_discovered_targets",
         type=MetricType.GAUGE,
@@ -227,5 +242,11 @@ PRODUCER = Producer(
     versions="Prometheus 3.16",
     target_labels=("cluster", "environment"),
     per_node=False,
-    metrics=(*_SERVER, *_STORAGE, *_SCRAPING, *_EVALUATION, *REMOTE_WRITE_METRICS, *PROCESS_METRICS),
+    metrics=(
+        *(*_SERVER, *_STORAGE, *_SCRAPING, *_EVALUATION),
+        *(*NOTIFICATION_METRICS, *REMOTE_WRITE_METRICS, *PROCESS_METRICS),
+    ),
+    # By structure: 12 buckets for each of 50 handlers, 10 series for each of 60 rule groups, 20 for each of 12 jobs,
+    # and 500 of which there is one.
+    budget=Budget(per_target=2500),
 )

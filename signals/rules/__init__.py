@@ -2,27 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from signals.rules.alertmanager import alertmanager_groups, pipeline_groups
+from signals.rules.budgets import budget_groups
+from signals.rules.gpu_alerts import gpu_alerts
+from signals.rules.gpu_allocation import gpu_allocation_records
+from signals.rules.gpu_health import gpu_health_alerts
+from signals.rules.gpu_kubernetes import gpu_kubernetes_alerts
+from signals.rules.gpu_records import gpu_records
+from signals.rules.gpu_xid import xid_alerts, xid_records
+from signals.rules.identity import identity_records
+from signals.rules.kubernetes import kubernetes_groups, self_groups
 from signals.rules.model import Group, rule_file
+from signals.rules.node import node_groups
+from signals.rules.page_proof import page_proof_groups
 from signals.rules.prometheus import prometheus_alerts
+from signals.rules.pushgateway import pushgateway_groups
 from signals.rules.remote_write import remote_write_alerts
 from signals.rules.targets import target_alerts, target_records
+from signals.rules.watchdog import watchdog_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
-    from signals.catalogue.model import Producer
-
-
-def groups(producers: Iterable[Producer]) -> dict[str, tuple[Group, ...]]:
-    """File name → its groups, for the jobs of these producers. The sentinel is not among them."""
-    return {
-        "rules-prometheus.yml": (prometheus_alerts(), remote_write_alerts()),
-        "rules-targets.yml": (target_records(), target_alerts(page.job for page in producers)),
-    }
+    from signals.rules.inputs import RuleInputs
 
 
-def rule_files(producers: Iterable[Producer]) -> dict[str, str]:
+@dataclass(frozen=True)
+class RuleFile:
+    """One file: its name, the jobs without which it is not rendered, and what makes its groups."""
+
+    name: str
+    needs: frozenset[str]
+    build: Callable[[RuleInputs], tuple[Group, ...]]
+
+
+RULE_FILES: tuple[RuleFile, ...] = (
+    RuleFile("rules-prometheus.yml", frozenset({"prometheus"}), lambda _: (prometheus_alerts(), remote_write_alerts())),
+    RuleFile("rules-targets.yml", frozenset(), lambda inputs: (target_records(), target_alerts(inputs.jobs))),
+    RuleFile("rules-series.yml", frozenset(), budget_groups),
+    RuleFile("rules-node.yml", frozenset({"node-exporter"}), node_groups),
+    RuleFile("rules-kubernetes.yml", frozenset({"kube-state-metrics"}), kubernetes_groups),
+    RuleFile("rules-kube-state-metrics.yml", frozenset({"kube-state-metrics-self"}), self_groups),
+    RuleFile("rules-pushgateway.yml", frozenset({"pushgateway"}), pushgateway_groups),
+    RuleFile("rules-page-proof.yml", frozenset({"pushgateway"}), page_proof_groups),
+    RuleFile("rules-watchdog.yml", frozenset(), watchdog_groups),
+    RuleFile("rules-alerting.yml", frozenset({"prometheus"}), pipeline_groups),
+    RuleFile("rules-alertmanager.yml", frozenset({"alertmanager"}), alertmanager_groups),
+    RuleFile("rules-identity.yml", frozenset({"kube-state-metrics"}), lambda inputs: (identity_records(inputs),)),
+    RuleFile(
+        "rules-gpu.yml",
+        frozenset({"dcgm-exporter"}),
+        lambda inputs: (
+            gpu_records(),
+            xid_records(),
+            gpu_alerts(inputs),
+            xid_alerts(),
+            gpu_health_alerts(inputs),
+        ),
+    ),
+    RuleFile(
+        "rules-gpu-kubernetes.yml",
+        frozenset({"dcgm-exporter", "kube-state-metrics"}),
+        lambda inputs: (gpu_allocation_records(), gpu_kubernetes_alerts(inputs)),
+    ),
+)
+
+
+def groups(inputs: RuleInputs) -> dict[str, tuple[Group, ...]]:
+    """File name → its groups, for the jobs that exist. The sentinel is not among them."""
+    jobs = set(inputs.jobs)
+    return {file.name: file.build(inputs) for file in RULE_FILES if file.needs <= jobs}
+
+
+def rule_files(inputs: RuleInputs) -> dict[str, str]:
     """File name → YAML text."""
-    return {name: rule_file(found) for name, found in groups(producers).items()}
+    return {name: rule_file(found, inputs.runbooks) for name, found in groups(inputs).items()}

@@ -29,7 +29,7 @@ class Record:
     expr: str
     labels: dict[str, str] = field(default_factory=dict)
 
-    def render(self) -> dict[str, Any]:
+    def render(self, runbooks: str = "") -> dict[str, Any]:  # noqa: ARG002  # one signature for all rules
         """As Prometheus spells it."""
         return {"record": self.record, "expr": self.expr, **({"labels": self.labels} if self.labels else {})}
 
@@ -51,8 +51,9 @@ class Alert:
     runbook: str
     labels: dict[str, str] = field(default_factory=dict)
 
-    def render(self) -> dict[str, Any]:
-        """As Prometheus spells it."""
+    def render(self, runbooks: str = "") -> dict[str, Any]:
+        """As Prometheus spells it. runbooks: base address in front of the runbook's path."""
+        base = f"{runbooks.rstrip('/')}/" if runbooks else ""
         return {
             "alert": self.alert,
             "expr": self.expr,
@@ -61,7 +62,7 @@ class Alert:
             "annotations": {
                 "summary": self.summary,
                 "description": self.description,
-                "runbook_url": f"{RUNBOOKS}/{self.runbook}.md",
+                "runbook_url": f"{base}{RUNBOOKS}/{self.runbook}.md",
             },
         }
 
@@ -74,13 +75,13 @@ class Group:
     rules: tuple[Record | Alert, ...]
     interval: str | None = None
 
-    def render(self) -> dict[str, Any]:
+    def render(self, runbooks: str = "") -> dict[str, Any]:
         """As Prometheus spells it."""
         interval = {"interval": self.interval} if self.interval else {}
-        return {"name": self.name, **interval, "rules": [rule.render() for rule in self.rules]}
+        return {"name": self.name, **interval, "rules": [rule.render(runbooks) for rule in self.rules]}
 
 
-def rule_file(groups: tuple[Group, ...]) -> str:
-    """The YAML text of one rule file. The same groups always give the same bytes."""
-    document = {"groups": [group.render() for group in groups]}
+def rule_file(groups: tuple[Group, ...], runbooks: str = "") -> str:
+    """The YAML text of one rule file. The same groups always give the same bytes. runbooks: see RuleInputs."""
+    document = {"groups": [group.render(runbooks) for group in groups]}
     return dump(document)

@@ -25,3 +25,7 @@ class RefusedError(AccessError):
 
 class CommandError(AccessError):
     """A program that could not be started, did not end in time, or ended with a failure."""
+
+
+class NoShellError(CommandError):
+    """The container has no shell, so nothing can be asked from inside."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 READY = re.compile(r"^Forwarding from 127\.0\.0\.1:(\d+) -> \d+", re.MULTILINE)
 OUTPUT_SHOWN = 400
 
+Service = tuple[str, str, int]
+
 
 @dataclass
 class _Forward:
@@ -29,43 +31,42 @@ class _Forward:
 
 
 class PortForwards:
-    """Forwards to services of one namespace through one explicit context."""
+    """Forwards to services through one explicit context."""
 
-    def __init__(self, kubeconfig: Path, context: str, namespace: str, kubectl: str = "kubectl") -> None:
-        self._kubectl = [
-            *(kubectl, "--kubeconfig", str(kubeconfig), "--context", context),
-            *("-n", namespace, "port-forward", "--address", "127.0.0.1"),
-        ]
-        self._open: dict[tuple[str, int], _Forward] = {}
+    def __init__(self, kubeconfig: Path, context: str, kubectl: str = "kubectl") -> None:
+        self._kubectl = [kubectl, "--kubeconfig", str(kubeconfig), "--context", context]
+        self._open: dict[Service, _Forward] = {}
 
-    def port(self, service: str, port: int) -> int:
+    def port(self, namespace: str, service: str, port: int) -> int:
         """The local port that leads to `service:port`; a forward that has ended is started again.
 
         Raises UnreachableError when it does not get ready, CommandError when kubectl cannot be started.
         """
-        forward = self._open.get((service, port))
+        key = (namespace, service, port)
+        forward = self._open.get(key)
         if forward is not None and forward.process.poll() is None:
             return forward.port
-        self.drop(service, port)
-        forward = self._start(service, port)
-        self._open[(service, port)] = forward
+        self.drop(*key)
+        forward = self._start(*key)
+        self._open[key] = forward
         return forward.port
 
-    def drop(self, service: str, port: int) -> None:
+    def drop(self, namespace: str, service: str, port: int) -> None:
         """End the forward, so that the next use starts a new one: it sticks to the pod it was opened for."""
-        forward = self._open.pop((service, port), None)
+        forward = self._open.pop((namespace, service, port), None)
         if forward is not None:
             _end(forward.process)
             forward.output.close()
 
     def close(self) -> None:
         """End all forwards."""
-        for service, port in list(self._open):
-            self.drop(service, port)
+        for key in list(self._open):
+            self.drop(*key)
 
-    def _start(self, service: str, port: int) -> _Forward:
+    def _start(self, namespace: str, service: str, port: int) -> _Forward:
         output = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the forward
-        argv = [*self._kubectl, f"svc/{service}", f":{port}"]
+        where = ["-n", namespace, "port-forward", "--address", "127.0.0.1"]
+        argv = [*self._kubectl, *where, f"svc/{service}", f":{port}"]
         try:
             process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         except OSError as error:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
-from smoke.access.errors import CommandError, UnreachableError
+from smoke.access.errors import CommandError, NoShellError, UnreachableError
 from smoke.facts import Inside
 
 if TYPE_CHECKING:
     from testinfra.host import Host
 
+# In the words of runc, of crun, and of the runtimes that pass them on.
+NO_SHELL = re.compile(r"""exec.*/bin/sh.*(executable file not found|no such file or directory)""", re.DOTALL)
 CREDENTIAL = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # a path
 # `test -w` asks the kernel with the identity that `kubectl exec` gives, which is the container's own.
 SCRIPT = """
@@ -31,11 +34,14 @@ echo "end -"
 def look(host: Host, points: list[str]) -> Inside:
     """Facts about the first process, the mounts, the token, and the mount points `points`.
 
-    Raises UnreachableError when the command could not be carried through, CommandError when it did not end.
+    Raises NoShellError without a shell, UnreachableError when the command could not be carried through, CommandError
+    when it did not end.
     """
     script = SCRIPT.format(token=CREDENTIAL, points=" ".join(map(shlex.quote, points)))
     done = host.run(script)
     lines = [line.partition(" ") for line in done.stdout.splitlines()]
+    if done.rc != 0 and NO_SHELL.search(done.stderr):
+        raise NoShellError("container", "has no /bin/sh")
     if done.rc != 0 or not lines or lines[-1][0] != "end":
         raise UnreachableError("container", f"exec ended with {done.rc}: {done.stderr.strip()[:300]}")
     return _parse([(kind, rest) for kind, _, rest in lines])

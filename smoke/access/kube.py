@@ -80,6 +80,11 @@ class Kube:
         """A StatefulSet, Deployment or DaemonSet, or None."""
         return self.find(f"{APPS}/namespaces/{namespace}/{PLURALS[kind]}/{name}")
 
+    def create_pod(self, namespace: str, pod: Json) -> Json:
+        """Create a pod; the object as the API server made it."""
+        made: Json = self._request("POST", f"/api/v1/namespaces/{namespace}/pods", {}, pod).json()
+        return made
+
     def delete_pod(self, namespace: str, name: str, uid: str) -> None:
         """Kill the pod with this uid, and no other of the same name."""
         options = {"gracePeriodSeconds": 1, "preconditions": {"uid": uid}}

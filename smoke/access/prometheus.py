@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import requests
-
-from smoke import limits
-from smoke.access import exposition
-from smoke.access.errors import RefusedError, UnreachableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from smoke.access.errors import UnreachableError
+from smoke.access.http import Client
 
 Json = dict[str, Any]
 
-SERVER_ERROR = 500
-# Prometheus answers 503 while it replays its log and 422 when a query cannot be executed.
-RETRY = frozenset({408, 429})
 
-
-class Prometheus:
-    """A client of one Prometheus.
-
-    locate: gives the base address at each call, because a port-forward may have moved. broken: told when a
-    connection failed. Raises UnreachableError (no answer, 5xx) and RefusedError from every method.
-    """
-
-    def __init__(self, locate: Callable[[], str], broken: Callable[[], None], *, use_proxies: bool) -> None:
-        self._locate = locate
-        self._broken = broken
-        self._session = requests.Session()
-        # A forward on loopback must not be sent to the proxy that the environment names.
-        self._session.trust_env = use_proxies
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._session.close()
+class Prometheus(Client):
+    """One Prometheus. Raises UnreachableError and RefusedError from every method."""
 
     def query(self, expression: str, at: float | None = None, lookback: float | None = None) -> list[Json]:
         """The result of an instant query at Unix time `at`, by default the server's now.
@@ -68,9 +43,10 @@ class Prometheus:
         data: dict[str, list[Json]] = self._data("/api/v1/metadata")
         return data
 
-    def label_names(self, since: float) -> list[str]:
-        """Label names that may have been in use since this Unix time; a superset."""
-        names: list[str] = self._data("/api/v1/labels", {"start": f"{since:.3f}"})
+    def label_names(self, since: float, selector: str = "") -> list[str]:
+        """Label names that may have been in use since this Unix time, by the selected series; a superset."""
+        params = {"start": f"{since:.3f}"} | ({"match[]": selector} if selector else {})
+        names: list[str] = self._data("/api/v1/labels", params)
         return names
 
     def flags(self) -> dict[str, str]:
@@ -93,34 +69,17 @@ class Prometheus:
         data: Json = self._data("/api/v1/status/buildinfo")
         return data
 
+    def alertmanagers(self) -> Json:
+        """Where it sends alerts: active and dropped."""
+        data: Json = self._data("/api/v1/alertmanagers")
+        return data
+
     def ready(self) -> bool:
         """Whether it says that it is ready; raises as the others while it does not."""
-        return self._get("/-/ready").ok
-
-    def own_metrics(self) -> list[exposition.Sample]:
-        """What it exposes about itself, read directly and not through a scrape."""
-        try:
-            return exposition.parse(self._get("/metrics").text)
-        except ValueError as error:
-            raise UnreachableError("Prometheus /metrics", str(error)) from error
+        return self.ask("GET", "/-/ready").ok
 
     def _data(self, path: str, params: dict[str, str] | None = None) -> Any:  # noqa: ANN401  # shapes differ by path
         try:
-            return self._get(path, params).json()["data"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise UnreachableError(f"Prometheus {path}", "the answer is not its JSON") from error
-
-    def _get(self, path: str, params: dict[str, str] | None = None) -> requests.Response:
-        subject = f"Prometheus {path}"
-        try:
-            timeout = (limits.CONNECT, limits.REQUEST)
-            answer = self._session.get(self._locate() + path, params=params, timeout=timeout)
-        except requests.RequestException as error:
-            self._broken()
-            raise UnreachableError(subject, f"{type(error).__name__}: {error}") from error
-        if answer.ok:
-            return answer
-        message = f"HTTP {answer.status_code}: {answer.text[:300]}"
-        if answer.status_code >= SERVER_ERROR or answer.status_code in RETRY:
-            raise UnreachableError(subject, message)
-        raise RefusedError(subject, message, answer.status_code)
+            return self.json(path, params)["data"]
+        except (KeyError, TypeError) as error:
+            raise UnreachableError(f"{self.name} {path}", "the answer is not its JSON") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from smoke.judge import signals
 from smoke.model import Problem
 
 if TYPE_CHECKING:
@@ -13,22 +14,25 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 OWN = frozenset({"__name__", "job", "instance"})
-COLLISION = "exported_"
+COLLISION = signals.COLLISION
 
 
 def target_labels(up: list[Json], producer: Producer, cluster: Cluster, nodes: set[str]) -> list[Problem]:
     """Every `up` series of the producer's job carries exactly the contracted labels, with the contracted values.
 
-    For a producer with a target on every node, the nodes seen are the nodes of the cluster.
+    nodes: those on which a producer that has one target per node must have one.
     """
     mine = [series["metric"] for series in up if series["metric"].get("job") == producer.job]
+    if not mine and producer.per_node and not nodes:
+        return []
     if not mine:
         return [Problem(f"job {producer.job}", "no `up` series", "at least one")]
     problems = [problem for labels in mine for problem in _labels(labels, producer, cluster)]
     seen = {labels.get("node", "") for labels in mine}
     if producer.per_node and seen != nodes:
-        shown = _shown(seen)
-        problems.append(Problem(f"job {producer.job}", f"targets on nodes {shown}", f"nodes {_shown(nodes)}"))
+        told = [f"without {_shown(nodes - seen)}"] if nodes - seen else []
+        told += [f"with {_shown(seen - nodes)} besides"] if seen - nodes else []
+        problems.append(Problem(f"job {producer.job}", f"nodes {', '.join(told)}", f"nodes {_shown(nodes)}"))
     return problems
 
 

@@ -26,6 +26,12 @@ def names(nodes: list[Json]) -> set[str]:
     return {node["metadata"]["name"] for node in nodes}
 
 
+def selected(nodes: list[Json], selector: dict[str, str]) -> set[str]:
+    """Names of the nodes that carry all of these labels; an empty selector selects every node."""
+    wanted = selector.items()
+    return {n["metadata"]["name"] for n in nodes if wanted <= (n["metadata"].get("labels") or {}).items()}
+
+
 def _node(node: Json) -> list[Problem]:
     subject = f"node {node['metadata']['name']}"
     seen = {c["type"]: c for c in node.get("status", {}).get("conditions") or []}

@@ -11,8 +11,11 @@ from smoke.model import Problem
 Json = dict[str, Any]
 
 
-def sentinel(groups: list[Json], name: str, started: float) -> list[Problem]:
-    """The sentinel rule is loaded, healthy, and was evaluated after the program started at Unix time `started`."""
+def sentinel(groups: list[Json], name: str, started: float, expected: str | None = None) -> list[Problem]:
+    """The sentinel rule is loaded, healthy, and was evaluated after the program started at Unix time `started`.
+
+    expected: the revision that it must show; None if the contract gives none.
+    """
     found = [rule for group in groups for rule in group.get("rules") or [] if rule["name"] == name]
     if not found:
         return [Problem(f"rule {name}", "not loaded", "loaded")]
@@ -21,25 +24,40 @@ def sentinel(groups: list[Json], name: str, started: float) -> list[Problem]:
         problems += _health(f"rule {name}", rule)
         if timestamp(rule["lastEvaluation"]) < started:
             problems.append(Problem(f"rule {name}", "not evaluated since the start", "evaluated"))
+    shown = [(rule.get("labels") or {}).get("revision") for rule in found]
+    if expected is not None and shown != [expected]:
+        seen = ", ".join(map(str, shown))
+        problems.append(Problem(f"rule {name}", f"revision {seen}", f"revision {expected}"))
     return problems
 
 
-def healthy(groups: list[Json], now: float) -> list[Problem]:
-    """There are rules, and each is healthy and was evaluated recently. `now` is Prometheus' own Unix time."""
+def healthy(groups: list[Json], own: frozenset[str], now: float, *, foreign: bool) -> list[Problem]:
+    """Every group of ours is there, and each rule is healthy and was evaluated recently.
+
+    own: names of our groups. now: Prometheus' own Unix time. foreign: rules of somebody else are not ours to judge.
+    """
     if not groups:
         return [Problem("rules", "no rule group", "at least one rule group")]
-    return [problem for group in groups for problem in _group(group, now)]
+    missing = own - {group["name"] for group in groups}
+    return [
+        *(Problem(f"rule group {name}", "not loaded", "loaded") for name in sorted(missing)),
+        *(problem for group in groups if not foreign or group["name"] in own for problem in _group(group, now)),
+    ]
 
 
-def failures_flat(increases: list[Json]) -> list[Problem]:
-    """No rule evaluation failed in the window. Takes the result of an `increase` over the failure counter."""
+def failures_flat(increases: list[Json], own: frozenset[str], *, foreign: bool) -> list[Problem]:
+    """No rule evaluation failed in the window. Takes the result of an `increase` over the failure counter.
+
+    Prometheus calls a group by its file and its name, with a semicolon between.
+    """
+    mine = [s for s in increases if not foreign or s["metric"].get("rule_group", "").rpartition(";")[2] in own]
     return [
         Problem(
             f"rule group {series['metric'].get('rule_group', '?')}",
             f"{float(series['value'][1]):g} failed evaluations in {limits.FLAT_WINDOW}",
             "none",
         )
-        for series in increases
+        for series in mine
         if float(series["value"][1]) > 0
     ]
 

@@ -9,13 +9,22 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from smoke.model import Problem
 
 if TYPE_CHECKING:
+    from signals.catalogue.model import Metric, Producer
     from stacks.contract import ScrapeJob
 
 Json = dict[str, Any]
 
+UNIQUE = frozenset({"UUID", "uid"})
+"""Labels whose values no other object in the world has."""
 
-def expected_jobs(targets: Json, jobs: tuple[ScrapeJob, ...]) -> list[Problem]:
-    """Each contracted job has at least its number of targets up. A missing job yields no `up`, so it is named here."""
+HOLDER = frozenset({"namespace", "pod", "container"})
+
+
+def expected_jobs(targets: Json, jobs: tuple[ScrapeJob, ...], nodes: dict[str, set[str]]) -> list[Problem]:
+    """Each contracted job has at least its number of targets up. A missing job yields no `up`, so it is named here.
+
+    nodes: job → nodes on each of which it must have a target up.
+    """
     if not jobs:
         return [Problem("contract", "no scrape job", "at least one scrape job")]
     problems = []
@@ -25,6 +34,10 @@ def expected_jobs(targets: Json, jobs: tuple[ScrapeJob, ...]) -> list[Problem]:
         mine = [t for t in _active(targets) if t["labels"].get("job") == job.job]
         dropped = _dropped(targets, job.job)
         up = [t for t in mine if t["health"] == "up"]
+        without = nodes.get(job.job, set()) - {t["labels"].get("node") for t in up}
+        problems += [Problem(f"{subject}, node {node}", "no target up", "a target up") for node in sorted(without)]
+        if not mine and not job.min_targets:
+            continue
         if not mine and dropped:
             problems.append(Problem(subject, f"no active target, {dropped} dropped by relabelling", wanted))
         elif not mine:
@@ -65,6 +78,43 @@ def no_duplicates(targets: Json) -> list[Problem]:
     for group in by_labels.values():
         if len(group) > 1 and not all(id(t) in named for t in group):
             problems.append(_twice(f"instance {group[0]['labels'].get('instance')}", group))
+    return problems
+
+
+def about(metric: Metric, producer: Producer) -> frozenset[str]:
+    """Labels that say which object a series is about, whichever target tells of it.
+
+    Who holds a GPU is left out: one of two exporters may not know. What is not unique by itself is so on its node.
+    """
+    found = {*metric.labels, *(set(producer.identity) - HOLDER)}
+    by_node = producer.per_node and not found & UNIQUE
+    return frozenset(found | ({"node"} if by_node else set()))
+
+
+def shared_objects(told: list[tuple[dict[str, str], list[Json]]], producer: Producer) -> list[Problem]:
+    """No object is told of by two targets. told: labels of an object → its series by job and instance.
+
+    Two exporters of one GPU have addresses of their own; what they have in common is the GPU.
+    """
+    problems = []
+    for labels, series in told:
+        targets = sorted({f"{s['metric'].get('job')} ({s['metric'].get('instance')})" for s in series})
+        names = ", ".join(f"{name}={value}" for name, value in sorted(labels.items()) if value)
+        seen = f"told of by {len(targets)} targets: {', '.join(targets)}"
+        problems.append(Problem(f"{producer.title} object {names}", seen, "one target"))
+    return problems
+
+
+def over_budget(samples: list[Json], jobs: tuple[ScrapeJob, ...], largest: dict[str, list[Json]]) -> list[Problem]:
+    """No job stores more series than were planned. samples: series by job. largest: job → its largest metrics."""
+    seen = {series["metric"].get("job", ""): float(series["value"][1]) for series in samples}
+    problems = []
+    for job in jobs:
+        if seen.get(job.job, 0.0) <= job.max_series:
+            continue
+        most = ", ".join(f"{s['metric'].get('__name__')} {float(s['value'][1]):.0f}" for s in largest.get(job.job, []))
+        told = f"{seen[job.job]:.0f} series" + (f", most of them {most}" if most else "")
+        problems.append(Problem(f"job {job.job}", told, f"at most {job.max_series}"))
     return problems
 
 

@@ -1,22 +1,52 @@
-"""Signals: each metric of the catalogue is there, has its type and labels, a sane value, and is fresh."""
+"""Signals: each metric of the catalogue is there, has its type and labels, and a sane value."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from signals.catalogue.labels import DROPPED_LABEL
 from signals.catalogue.model import MetricType, Presence
 from smoke import limits
 from smoke.model import Problem
 
 if TYPE_CHECKING:
-    from signals.catalogue.model import Metric
+    from signals.catalogue.model import Metric, Producer
 
 Json = dict[str, Any]
 
 # These types are exposed as several series; the count is always among them.
 COUNTED = (MetricType.HISTOGRAM, MetricType.SUMMARY)
+SUFFIXES = ("_bucket", "_count", "_sum")
+# What no target exposes: alerts, and what Prometheus adds to every scrape ("Automatically generated labels and time
+# series" in its documentation).
+SYNTHETIC = re.compile(
+    r"ALERTS(_FOR_STATE)?|up"
+    r"|scrape_(duration_seconds|samples_.*|series_added|timeout_seconds|sample_limit|body_size.*)"
+)
+COLLISION = "exported_"
+TARGET = frozenset({"__name__", "job", "instance"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What one job has stored at one moment.
+
+    series: name → instance → live series. low/high: name → extreme value. labelled: label → name → series that carry
+    it. kept: instance → samples that its last scrape kept. up: instances that answer. metadata: family → what targets
+    say of it.
+    """
+
+    series: dict[str, dict[str, int]]
+    low: dict[str, float]
+    high: dict[str, float]
+    labelled: dict[str, dict[str, int]]
+    kept: dict[str, int]
+    up: frozenset[str]
+    metadata: dict[str, list[Json]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +54,8 @@ class Observation:
     """What was seen of one metric in one job.
 
     count: live series. low/high: extreme values, None without series and for types that store counts. labelled:
-    label → series that carry it. types: what the targets declare, empty if they declare nothing.
+    label → series that carry it. types: what the targets declare, empty if they declare nothing. unexpected: label
+    that nobody described → series that carry it. alike: series name without a page that this metric may have become.
     """
 
     count: int
@@ -32,6 +63,8 @@ class Observation:
     high: float | None
     labelled: dict[str, int]
     types: frozenset[str]
+    unexpected: dict[str, int] = field(default_factory=dict)
+    alike: str = ""
 
 
 def series_name(metric: Metric, label: str = "") -> str:
@@ -47,46 +80,162 @@ def declared_types(metadata: dict[str, list[Json]], metric: Metric) -> frozenset
     return frozenset(entry["type"] for entry in entries)
 
 
+def page(producer: Producer, seen: Seen) -> list[Problem]:
+    """The job keeps the contract of its page: no empty target, every metric as described, no series lost."""
+    empty = {instance for instance in seen.up if not _speaks(producer, seen, instance)}
+    problems = [
+        Problem(
+            f"target {instance} of job {producer.job}",
+            "up, and no series of the catalogue on its page",
+            f"the {len(producer.metrics)} metrics of the catalogue",
+        )
+        for instance in sorted(empty)
+    ]
+    for metric in producer.metrics:
+        found = contracted(metric, producer.job, observe(metric, producer, seen))
+        problems += found if found or not producer.per_node else _missing(metric, producer.job, seen, empty)
+    return [*problems, *merged(producer, seen)]
+
+
+def observe(metric: Metric, producer: Producer, seen: Seen) -> Observation:
+    """What of the job's series concerns one metric."""
+    count = sum(seen.series.get(series_name(metric), {}).values())
+    # Where the producer's labels win over the target's, any label that nobody described may displace one.
+    strict = producer.honor_labels and producer.identity
+    strange = set(seen.labelled) - _allowed(metric, producer) if strict else _drifted(producer, seen)
+    return Observation(
+        count=count,
+        low=seen.low.get(metric.name),
+        high=seen.high.get(metric.name),
+        labelled={label: seen.labelled.get(label, {}).get(series_name(metric, label), 0) for label in metric.labels},
+        types=declared_types(seen.metadata, metric),
+        unexpected={
+            label: found
+            for label in sorted(strange)
+            if not label.startswith(COLLISION) and (found := seen.labelled[label].get(series_name(metric), 0))
+        },
+        alike="" if count else _alike(metric.name, _unknown(producer, seen)),
+    )
+
+
 def contracted(metric: Metric, job: str, seen: Observation) -> list[Problem]:
     """The metric keeps its contract. One that is absent by design until an event is judged only once it is there."""
     subject = f"{metric.name} of job {job}"
     if not seen.count:
         if metric.presence is Presence.EVENT:
             return []
-        return [Problem(subject, "no series", "present at all times")]
-    problems = [
-        Problem(subject, f"no series with label {label}", f"label {label}")
-        for label in metric.labels
-        if not seen.labelled.get(label)
-    ]
-    if metric.type.value not in seen.types:
-        declared = ", ".join(sorted(seen.types)) or "undeclared"
+        renamed = f"; {seen.alike} is there and in no page: renamed?" if seen.alike else ""
+        return [Problem(subject, f"no series{renamed}", "present at all times")]
+    problems = _labels(subject, metric, seen)
+    known = seen.types - {"unknown"}
+    if known != {metric.type.value}:
+        declared = ", ".join(sorted(known)) or "undeclared"
         problems.append(Problem(subject, f"type {declared}", f"type {metric.type.value}"))
     return problems + _range(subject, metric, seen)
 
 
-def fresh(metric: Metric, job: str, ages: list[Json], instances: set[str], allowed: float) -> list[Problem]:
-    """The newest sample of each active instance is at most `allowed` seconds old, and not from the future.
+def merged(producer: Producer, seen: Seen) -> list[Problem]:
+    """No two series of a scrape were made one by relabelling: as many are stored as the scrape has kept.
 
-    ages: one series per instance. A metric that waits for an event is absent again once its samples are older: after a
-    time without Prometheus nothing marks their end.
+    Not known where the producer stamps its samples itself, because those are not of the last scrape, nor where others
+    push series with a job and an instance of their own.
     """
-    subject = f"{metric.name} of job {job}"
-    wanted = f"younger than {allowed:.0f} s"
-    seen = {series["metric"].get("instance"): float(series["value"][1]) for series in ages}
+    if producer.own_timestamps or (producer.honor_labels and not producer.identity):
+        return []
+    stored: dict[str, int] = dict.fromkeys(seen.kept, 0)
+    for name, instances in seen.series.items():
+        for instance, count in instances.items():
+            if instance in stored and not SYNTHETIC.fullmatch(name):
+                stored[instance] += count
+    return [
+        Problem(
+            f"target {instance} of job {producer.job}",
+            f"{stored[instance]} series stored of {kept} samples kept: {kept - stored[instance]} have the labels of "
+            "others, or were refused",
+            "a series of its own for each sample",
+        )
+        for instance, kept in sorted(seen.kept.items())
+        if stored[instance] < kept
+    ]
+
+
+def duplicates(increases: list[Json]) -> list[Problem]:
+    """No scrape held two values for one series. increases: result of an `increase` over the counter of these."""
+    grown = sum(float(series["value"][1]) for series in increases)
+    if not grown > 0:
+        return []
+    seen = f"{grown:.0f} samples refused in {limits.FLAT_WINDOW}, because their series had another value already"
+    return [Problem("scrapes", seen, "none: relabelling must not make two series one")]
+
+
+def banned(marked: list[Json], kept: list[Json]) -> list[Problem]:
+    """No series came with a banned label. marked: series by name, job and the label that was taken off.
+
+    kept: series by name, job and a banned label `label` that they still carry.
+    """
+    taken = [(s, s["metric"].get(DROPPED_LABEL, "?"), "came with banned label") for s in marked]
+    there = [(s, s["metric"].get("label", "?"), "carry banned label") for s in kept]
+    return [
+        Problem(
+            f"{s['metric'].get('__name__', '?')} of job {s['metric'].get('job', '?')}",
+            f"{float(s['value'][1]):.0f} series {how} {label}",
+            "no such label at its source",
+        )
+        for s, label, how in [*taken, *there]
+    ]
+
+
+def _speaks(producer: Producer, seen: Seen, instance: str) -> bool:
+    names = [series_name(metric) for metric in producer.metrics]
+    return any(instance in seen.series.get(name, {}) for name in names)
+
+
+def _missing(metric: Metric, job: str, seen: Seen, empty: set[str]) -> list[Problem]:
+    """Targets of a producer on every node that lack a metric which others have. Empty ones were named already."""
+    if metric.presence is Presence.EVENT:
+        return []
+    there = seen.series.get(series_name(metric), {})
+    return [
+        Problem(f"{metric.name} of job {job}, instance {instance}", "no series", "present at all times")
+        for instance in sorted(seen.up - set(there) - empty)
+    ]
+
+
+def _labels(subject: str, metric: Metric, seen: Observation) -> list[Problem]:
+    strangers = dict(seen.unexpected)
     problems = []
-    for instance in sorted(instances):
-        age = seen.get(instance)
-        if metric.presence is Presence.EVENT and (age is None or age > allowed):
+    for label in metric.labels:
+        if seen.labelled.get(label):
             continue
-        about = f"{subject}, instance {instance}"
-        if age is None:
-            problems.append(Problem(about, "no samples", f"a sample {wanted}"))
-        elif age < -limits.FRESH_FUTURE:
-            problems.append(Problem(about, f"newest sample {-age:.0f} s in the future", "none from the future"))
-        elif not age <= allowed:
-            problems.append(Problem(about, f"newest sample {age:.0f} s old", wanted))
-    return problems
+        near = _alike(label, set(strangers))
+        strangers.pop(near, None)
+        renamed = f"; label {near} is there and in no page: renamed?" if near else ""
+        problems.append(Problem(subject, f"no series with label {label}{renamed}", f"label {label}"))
+    return problems + [
+        Problem(subject, f"unexpected label {label} on {count} series", "only labels of its page in the catalogue")
+        for label, count in strangers.items()
+    ]
+
+
+def _allowed(metric: Metric, producer: Producer) -> set[str]:
+    spread = {"le", "quantile"} if metric.type in COUNTED else set()
+    own = {*metric.labels, *metric.optional, *producer.identity, *producer.target_labels}
+    return own | spread | TARGET | {DROPPED_LABEL}
+
+
+def _drifted(producer: Producer, seen: Seen) -> set[str]:
+    """Spellings that scraping should have made one."""
+    changed = [change.source for change in producer.label_changes]
+    return {label for label in seen.labelled if any(re.fullmatch(source, label) for source in changed)}
+
+
+def _unknown(producer: Producer, seen: Seen) -> set[str]:
+    known = {f"{metric.name}{suffix}" for metric in producer.metrics for suffix in ("", *SUFFIXES)}
+    return {name for name in seen.series if name not in known and not SYNTHETIC.fullmatch(name)}
+
+
+def _alike(name: str, others: set[str]) -> str:
+    return next(iter(get_close_matches(name, sorted(others), 1, limits.ALIKE)), "")
 
 
 def _range(subject: str, metric: Metric, seen: Observation) -> list[Problem]:

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 COUNTERS = {
     "StatefulSet": ("replicas", "updatedReplicas", "readyReplicas"),
     "Deployment": ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
-    "DaemonSet": ("currentNumberScheduled", "updatedNumberScheduled", "numberReady"),
+    "DaemonSet": ("currentNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable"),
 }
 HASH_LABEL = {
     "StatefulSet": "controller-revision-hash",
@@ -51,7 +51,7 @@ def images(workload: Workload, live: Json | None, pods: list[Json]) -> list[Prob
         return [Problem(subject, "does not exist", "exists")]
     own = [pod for pod in pods_of(live, pods) if is_live(pod)]
     if not own:
-        return [Problem(subject, "no pods", f"{workload.replicas} pods")]
+        return [Problem(subject, "no pods", f"{workload.replicas or 'one or more'} pods")]
     problems = []
     for image in workload.images:
         problems.append(_reference(f"template of {subject}", image, live["spec"]["template"]["spec"]))
@@ -72,11 +72,12 @@ def pods_of(live: Json, pods: list[Json]) -> list[Json]:
 
 
 def _wanted(subject: str, workload: Workload, live: Json) -> tuple[int, list[Problem | None]]:
-    if workload.kind == "DaemonSet":
-        # One pod per node: the number moves with the nodes, the contract gives the least.
+    if workload.kind == "DaemonSet" or workload.replicas is None:
+        # One pod per node: the number moves with the nodes.
         desired = live.get("status", {}).get("desiredNumberScheduled", 0)
-        few = Problem(subject, f"{desired} pods desired", f"at least {workload.replicas}")
-        return max(desired, workload.replicas), [few if desired < workload.replicas else None]
+        least = workload.replicas or 1
+        few = Problem(subject, f"{desired} pods desired", f"at least {least}")
+        return max(desired, least), [few if desired < least else None]
     asked = live["spec"].get("replicas", 1)
     return workload.replicas, [_differs(subject, "replicas in its spec", asked, workload.replicas)]
 

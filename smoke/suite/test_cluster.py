@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 from smoke import limits, poll
 from smoke.access.kube import APPS
 from smoke.check import check
-from smoke.judge import claims, identity, nodes, pods, workloads
+from smoke.judge import claims, gpu, identity, nodes, pods, workloads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smoke.access.kube import Kube
     from smoke.model import Problem
     from smoke.stack import Stack
     from stacks.contract import Claim, Workload
 
 Json = dict[str, Any]
+
+_ONE_PER_NODE = "one per node"
 
 
 @check("cluster.identity")
@@ -32,16 +36,14 @@ def test_identity(stack: Stack) -> str:
 
 @check("pods.running")
 def test_pods_running(stack: Stack) -> str:
-    namespace = stack.contract.namespace
-    stack.settle(lambda: pods.running(stack.kube.pods(namespace), namespace), limits.SETTLE)
-    return f"Running and Ready in {namespace}: {_names(stack)}"
+    stack.settle(lambda: _by_namespace(stack, pods.running), limits.SETTLE)
+    return f"Running and Ready: {_names(stack)}"
 
 
 @check("pods.not_restarted")
 def test_pods_not_restarted(stack: Stack) -> str:
-    namespace = stack.contract.namespace
-    stack.settle(lambda: pods.not_restarted(stack.kube.pods(namespace), namespace), limits.QUICK)
-    return f"0 restarts in {_names(stack)}"
+    stack.settle(lambda: _by_namespace(stack, pods.not_restarted), limits.QUICK)
+    return f"0 restarts: {_names(stack)}"
 
 
 @check("workloads.rolled_out")
@@ -49,34 +51,32 @@ def test_workloads_rolled_out(stack: Stack) -> str:
     promised = _workloads(stack)
 
     def probe() -> list[Problem]:
-        seen = stack.kube.pods(stack.contract.namespace)
-        return [problem for workload in promised for problem in _rolled_out(stack, workload, seen)]
+        seen = _pods(stack)
+        return [problem for workload, where in promised for problem in _rolled_out(stack, workload, where, seen[where])]
 
     stack.settle(probe, limits.SETTLE)
-    return f"rolled out: {', '.join(f'{w.kind} {w.name} with {w.replicas}' for w in promised)}"
+    return f"rolled out: {', '.join(f'{w.kind} {w.name} with {w.replicas or _ONE_PER_NODE}' for w, _ in promised)}"
 
 
 @check("workloads.image")
 def test_workloads_image(stack: Stack) -> str:
     promised = _workloads(stack)
-    namespace = stack.contract.namespace
 
     def probe() -> list[Problem]:
-        seen = stack.kube.pods(namespace)
-        live = [(w, stack.kube.workload(namespace, w.kind, w.name)) for w in promised]
-        return [problem for workload, found in live for problem in workloads.images(workload, found, seen)]
+        seen = _pods(stack)
+        live = [(w, stack.kube.workload(where, w.kind, w.name), seen[where]) for w, where in promised]
+        return [problem for workload, found, own in live for problem in workloads.images(workload, found, own)]
 
     stack.settle(probe, limits.SETTLE)
-    return "\n".join(f"{w.name} {i.container}: {i.reference}" for w in promised for i in w.images)
+    return "\n".join(f"{w.name} {i.container}: {i.reference}" for w, _ in promised for i in w.images)
 
 
 @check("claims.bound")
 def test_claims_bound(stack: Stack) -> str:
-    promised = [claim for component in stack.contract.components.values() for claim in component.claims]
-    stack.settle(lambda: [problem for claim in promised for problem in _bound(stack, claim)], limits.SETTLE)
-    return (
-        "\n".join(f"{claim.name}: bound, at least {claim.size}" for claim in promised) or "the contract has no claims"
-    )
+    promised = [(claim, where) for component, where in stack.managed() for claim in component.claims]
+    stack.settle(lambda: [problem for found in promised for problem in _bound(stack, *found)], limits.SETTLE)
+    told = "\n".join(f"{claim.name}: bound, at least {claim.size}" for claim, _ in promised)
+    return told or "the contract has no claims"
 
 
 @check("node.conditions")
@@ -92,18 +92,28 @@ def test_node_conditions(stack: Stack) -> str:
     return f"Ready: {', '.join(sorted(seen))}"
 
 
+def _pods(stack: Stack) -> dict[str, list[Json]]:
+    """Namespace → its pods, without those of smoke itself."""
+    return {where: [pod for pod in stack.kube.pods(where) if not gpu.is_sentinel(pod)] for where in stack.namespaces()}
+
+
+def _by_namespace(stack: Stack, judge: Callable[[list[Json], str], list[Problem]]) -> list[Problem]:
+    return [problem for where, seen in _pods(stack).items() for problem in judge(seen, where)]
+
+
 def _names(stack: Stack) -> str:
-    seen = poll.fetch(lambda: stack.kube.pods(stack.contract.namespace))
-    return ", ".join(pod["metadata"]["name"] for pod in seen)
+    seen = poll.fetch(lambda: _pods(stack))
+    return "; ".join(f"{where}: {', '.join(pod['metadata']['name'] for pod in own)}" for where, own in seen.items())
 
 
-def _workloads(stack: Stack) -> list[Workload]:
-    return [workload for component in stack.contract.components.values() for workload in component.workloads]
+def _workloads(stack: Stack) -> list[tuple[Workload, str]]:
+    """Every workload that this stack deploys, with its namespace."""
+    return [(workload, where) for component, where in stack.managed() for workload in component.workloads]
 
 
-def _rolled_out(stack: Stack, workload: Workload, seen: list[Json]) -> list[Problem]:
-    live = stack.kube.workload(stack.contract.namespace, workload.kind, workload.name)
-    newest = _newest_revision(stack.kube, stack.contract.namespace, live) if live else None
+def _rolled_out(stack: Stack, workload: Workload, where: str, seen: list[Json]) -> list[Problem]:
+    live = stack.kube.workload(where, workload.kind, workload.name)
+    newest = _newest_revision(stack.kube, where, live) if live else None
     return workloads.rolled_out(workload, live, seen, newest)
 
 
@@ -130,8 +140,8 @@ def _revision(member: Json) -> int:
     return int(member.get("revision") or annotated)
 
 
-def _bound(stack: Stack, claim: Claim) -> list[Problem]:
-    live = stack.kube.find(f"/api/v1/namespaces/{stack.contract.namespace}/persistentvolumeclaims/{claim.name}")
+def _bound(stack: Stack, claim: Claim, where: str) -> list[Problem]:
+    live = stack.kube.find(f"/api/v1/namespaces/{where}/persistentvolumeclaims/{claim.name}")
     name = live["spec"].get("volumeName") if live else None
     volume = stack.kube.find(f"/api/v1/persistentvolumes/{name}") if name else None
     return claims.bound(claim, live, volume)

@@ -1,4 +1,4 @@
-"""The Prometheus pod from within, through testinfra's kubectl backend."""
+"""Pods from within, through testinfra's kubectl backend; by their spec where that is not possible."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 from smoke import limits
 from smoke.access import hosts
+from smoke.access.errors import NoShellError
 from smoke.access.inside import look
 from smoke.check import check
-from smoke.judge import inside, mounts
+from smoke.judge import inside, mounts, security
 from smoke.model import CheckFailedError, Problem
 
 if TYPE_CHECKING:
     from smoke.facts import Inside
     from smoke.stack import Stack
+    from stacks.contract import Component
 
 Json = dict[str, Any]
 
 
 @check("pod.security")
 def test_security(stack: Stack) -> str:
-    seen: dict[str, Inside] = {}
+    told: dict[str, str] = {}
 
     def probe() -> list[Problem]:
-        seen.update(_look(stack, []))
-        return [problem for name, facts in seen.items() for problem in inside.security(facts, name)]
+        told.clear()
+        components = [(name, found) for name, found in stack.contract.components.items() if found.managed]
+        return [problem for name, found in components for problem in _privileges(stack, name, found, told)]
 
     stack.settle(probe, limits.QUICK)
-    return "\n".join(
-        f"{name}: user ids {', '.join(facts.status['Uid'].split())}, root read-only" for name, facts in seen.items()
-    )
+    return "\n".join(f"{name}: {how}" for name, how in told.items())
 
 
 @check("pod.volume")
@@ -60,18 +61,41 @@ def test_volume(stack: Stack) -> str:
     )
 
 
+def _privileges(stack: Stack, name: str, component: Component, told: dict[str, str]) -> list[Problem]:
+    """Problems of every pod of a component. told: gets a line per pod, how it was looked at."""
+    pods = stack.pods_of(name)
+    if component.workloads and not pods:
+        return [Problem(name, "no pod to look into", "at least one")]
+    problems = []
+    for pod, container in pods:
+        subject = _subject(pod, container)
+        if stack.namespace_of(component) != stack.contract.namespace:
+            told[subject] = "by its spec, as an agent of the node"
+            problems += security.agent(pod, name, f"pod {pod['metadata']['name']}")
+            continue
+        try:
+            facts = _inside(stack, pod, container, [])
+        except NoShellError:
+            told[subject] = "by its spec, for it has no shell"
+            problems += security.restricted(pod, f"pod {pod['metadata']['name']}")
+        else:
+            told[subject] = f"from inside: user ids {', '.join(facts.status['Uid'].split())}, root read-only"
+            problems += inside.security(facts, subject)
+    return problems
+
+
 def _look(stack: Stack, points: list[str]) -> dict[str, Inside]:
     """Facts about the first contracted container of each live Prometheus pod."""
-    found = {}
-    for pod, container in stack.pods_of("prometheus"):
-        name = pod["metadata"]["name"]
-        host = hosts.container(
-            stack.kubeconfig, stack.contract.cluster.context, stack.contract.namespace, name, container
-        )
-        found[_subject(pod, container)] = look(host, points)
-    if not found:
+    pods = stack.pods_of("prometheus")
+    if not pods:
         raise CheckFailedError([Problem("prometheus", "no pod to look into", "at least one")])
-    return found
+    return {_subject(pod, container): _inside(stack, pod, container, points) for pod, container in pods}
+
+
+def _inside(stack: Stack, pod: Json, container: str, points: list[str]) -> Inside:
+    metadata = pod["metadata"]
+    where = (stack.kubeconfig, stack.contract.cluster.context, metadata["namespace"])
+    return look(hosts.container(*where, metadata["name"], container), points)
 
 
 def _subject(pod: Json, container: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from signals.catalogue import PRODUCERS
-from signals.rules import rule_files
+from signals.rules import groups, rule_files
+from signals.rules.sentinel import sentinel
 from smoke import limits, poll
 from smoke.access.errors import AccessError
 from smoke.check import check
@@ -47,12 +47,14 @@ def test_revision(stack: Stack) -> str:
 
 @check("prometheus.sentinel_rule")
 def test_sentinel_rule(stack: Stack) -> str:
+    expected = stack.component("prometheus").revision
+
     def probe() -> list[Problem]:
         started = timestamp(stack.prometheus.runtime()["startTime"])
-        return rules.sentinel(stack.prometheus.rule_groups(), prometheus.REVISION, started)
+        return rules.sentinel(stack.prometheus.rule_groups(), prometheus.REVISION, started, expected)
 
     stack.settle(probe, limits.CONFIG_PROPAGATION)
-    return f"rule {prometheus.REVISION} is loaded, healthy and evaluated"
+    return f"rule {prometheus.REVISION} is loaded, healthy and evaluated; revision {expected}"
 
 
 @check("prometheus.flags")
@@ -81,16 +83,28 @@ def test_storage_fresh(stack: Stack) -> str:
 
 @check("prometheus.rules_healthy")
 def test_rules_healthy(stack: Stack) -> str:
+    own = _own_groups(stack)
+    foreign = not stack.claims("prometheus-managed")
     failures = f"increase(prometheus_rule_evaluation_failures_total[{limits.FLAT_WINDOW}])"
 
     def probe() -> list[Problem]:
-        groups = stack.prometheus.rule_groups()
+        loaded = stack.prometheus.rule_groups()
         now = stack.prometheus.scalar("time()")
-        return [*rules.healthy(groups, now), *rules.failures_flat(stack.prometheus.query(failures))]
+        failed = stack.prometheus.query(failures)
+        return [
+            *rules.healthy(loaded, own, now, foreign=foreign),
+            *rules.failures_flat(failed, own, foreign=foreign),
+        ]
 
     stack.settle(probe, limits.RULES)
-    groups = poll.fetch(stack.prometheus.rule_groups)
-    return f"{sum(len(group['rules']) for group in groups)} healthy rules in {len(groups)} groups"
+    loaded = [g for g in poll.fetch(stack.prometheus.rule_groups) if not foreign or g["name"] in own]
+    return f"{sum(len(group['rules']) for group in loaded)} healthy rules in {len(loaded)} groups"
+
+
+def _own_groups(stack: Stack) -> frozenset[str]:
+    """Names of the rule groups that this stack brings: by name, because an operator gives their files other names."""
+    rendered = groups(stack.contract.rules).values()
+    return frozenset([*(group.name for found in rendered for group in found), sentinel("").name])
 
 
 def _configured(stack: Stack, expected: str) -> list[Problem]:
@@ -103,8 +117,7 @@ def _configured(stack: Stack, expected: str) -> list[Problem]:
         return [Problem(f"ConfigMap at {main.parent}", seen, "one ConfigMap")]
     path = f"/api/v1/namespaces/{stack.contract.namespace}/configmaps/{names.pop()}"
     files = (stack.kube.find(path) or {}).get("data") or {}
-    jobs = {job.job for job in stack.contract.scrape}
-    rendered = rule_files(page for page in PRODUCERS if page.job in jobs)
+    rendered = rule_files(stack.contract.rules)
     return [
         *configuration.as_rendered(files, expected, rendered, f"ConfigMap {path.rpartition('/')[2]}"),
         *configuration.runs(files, main.name, stack.prometheus.configuration(), stack.prometheus.rule_groups()),

@@ -24,7 +24,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
 # Only these may know the engine: whatever checks a stack must run where the engine is not.
 WITH_ENGINE: Final = {"components", "stacks", "__main__"}
 # Rooms that are held to few packages: content is pure, and the commands only join what others do.
-THIRD_PARTY: Final[dict[str, set[str]]] = {"signals": {"yaml"}, "cli": {"yaml"}, "bin": set()}
+THIRD_PARTY: Final[dict[str, set[str]]] = {"signals": {"yaml", "pydantic"}, "cli": {"yaml"}, "bin": set()}
 CONTRACT: Final = "stacks.contract"
 
 

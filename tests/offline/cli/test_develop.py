@@ -11,6 +11,7 @@ from sandbox.cluster import ownership
 from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
+from sandbox.programs.spec import names
 from tests.offline.sandbox.fakes import silent
 
 if TYPE_CHECKING:
@@ -73,6 +74,18 @@ def test_live_tests_run_on_a_state_of_their_own(home: Home, steps: Steps, cluste
     assert develop.test(home, silent()[0]) == 0
     assert steps.titles == [*STEPS, "live tests"]
     assert cluster == ["down", "delete test", "down", "delete test"]
+
+
+def test_programs_of_live_tests_are_built_for_them_alone(
+    home: Home, steps: Steps, cluster: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(programs, "ensure", lambda _home, names, _progress: asked.append(tuple(names)))
+    assert develop.test(home, silent()[0]) == 0
+    assert asked[-1] == tuple(names(tests=True))
+    assert all("prometheus-operator" not in earlier for earlier in asked[:-1])
+    assert steps.titles[-1] == "live tests"
+    assert cluster != []
 
 
 def test_live_tests_that_fail_leave_nothing(home: Home, steps: Steps, cluster: list[str]) -> None:

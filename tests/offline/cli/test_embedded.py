@@ -8,9 +8,12 @@ import pytest
 
 from cli import embedded
 from sandbox import hosttools
-from sandbox.cluster import daemons, facts, ownership
+from sandbox.cluster import daemons, facts, ownership, preflight
 from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
+from sandbox.images import python
+from sandbox.programs import build as programs
+from sandbox.programs.spec import names
 from tests.offline.sandbox.fakes import machine, silent
 
 if TYPE_CHECKING:
@@ -30,6 +33,19 @@ def delete(home: Home, name: str) -> None:
     """Make the state and delete it."""
     (home.state(name) / "etcd").mkdir(parents=True)
     embedded.delete_state(home, home.state(name), silent()[0])
+
+
+def test_users_wait_for_no_program_of_the_tests(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[object] = []
+    monkeypatch.setattr(facts, "gather", lambda _: machine())
+    monkeypatch.setattr(preflight, "check_strangers", lambda: None)
+    monkeypatch.setattr(programs, "ensure", lambda _home, wanted, _: built.append(wanted))
+    monkeypatch.setattr(programs, "prune", lambda _home, wanted, _: built.append(wanted))
+    monkeypatch.setattr(hosttools, "ensure", lambda *_: built.append("tools"))
+    monkeypatch.setattr(python, "ensure", lambda *_: built.append("python"))
+    embedded.build(home, silent()[0])
+    assert built == [names(), names(), "tools", "python"]
+    assert "prometheus-operator" not in names()
 
 
 def test_state_of_a_stopped_cluster_is_deleted(home: Home, stopped: list[str]) -> None:

@@ -9,9 +9,19 @@ import pytest
 
 from components import policy
 from components.errors import DeployError
-from components.objects import RETAIN, Manifest, config_map, identity, namespace
-from components.policy import RULES, enforce, violations
+from components.objects import (
+    RETAIN,
+    Manifest,
+    config_map,
+    critical_pods_quota,
+    identity,
+    namespace,
+    node_namespace,
+)
+from components.policy import RULES, enforce, unused_exceptions, violations
+from components.policy_exceptions import EXCEPTIONS
 from components.storage import claim
+from tests.offline.components.exporter_args import every_variant
 
 LABELS = {
     "app.kubernetes.io/name": "x",
@@ -54,6 +64,20 @@ def service(kind: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "labels": LABELS}, "spec": {"type": kind}}
 
 
+def unretained_namespace() -> Manifest:
+    found = namespace("x")
+    del found["metadata"]["annotations"]
+    return found
+
+
+def labelled_namespace(level: str | None) -> Manifest:
+    found = namespace("plumbline")
+    del found["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+    if level is not None:
+        found["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = level
+    return found
+
+
 def config(text: str) -> Manifest:
     return config_map("x", "plumbline", LABELS, {"file": text}, {})
 
@@ -74,7 +98,13 @@ def broken(path: str, value: Any) -> Manifest:  # noqa: ANN401  # any YAML value
     return found
 
 
-GOOD = (workload(), service("ClusterIP"), config("password_file: /run/secret"), namespace("plumbline"))
+GOOD = (
+    workload(),
+    service("ClusterIP"),
+    config("password_file: /run/secret"),
+    namespace("plumbline"),
+    critical_pods_quota("plumbline"),
+)
 GOOD_CLAIM = claim("data", "plumbline", LABELS, "1Gi", None)
 
 BAD: tuple[tuple[str, Manifest, str], ...] = (
@@ -94,7 +124,11 @@ BAD: tuple[tuple[str, Manifest, str], ...] = (
         broken("container.securityContext.capabilities", {"drop": ["NET_RAW"]}),
         "keeps capabilities",
     ),
-    ("has_no_privileges", broken("container.securityContext.capabilities.add", ["SYS_ADMIN"]), "keeps capabilities"),
+    (
+        "has_no_privileges",
+        broken("container.securityContext.capabilities.add", ["SYS_ADMIN"]),
+        "adds capability SYS_ADMIN",
+    ),
     ("has_no_privileges", broken("pod.securityContext.seccompProfile", None), "has no seccomp filter"),
     (
         "has_no_privileges",
@@ -102,7 +136,7 @@ BAD: tuple[tuple[str, Manifest, str], ...] = (
         "no seccomp filter",
     ),
     ("stays_off_the_node", broken("pod.hostNetwork", value=True), "hostNetwork is set"),
-    ("stays_off_the_node", broken("pod.volumes", [{"name": "v", "hostPath": {"path": "/"}}]), "mounts the node's /"),
+    ("stays_off_the_node", broken("pod.volumes", [{"name": "v", "hostPath": {"path": "/"}}]), "mounts the node's / r"),
     ("has_requests_and_limits", broken("container.resources.limits", None), "lacks resources limits.memory"),
     (
         "has_requests_and_limits",
@@ -117,8 +151,10 @@ BAD: tuple[tuple[str, Manifest, str], ...] = (
         {**GOOD_CLAIM, "metadata": {"name": "data", "labels": LABELS}},
         "would be deleted with the stack",
     ),
-    ("state_is_retained", {**namespace("x"), "metadata": {"name": "x", "labels": LABELS}}, "would be deleted with"),
+    ("state_is_retained", unretained_namespace(), "would be deleted with"),
     ("state_is_retained", broken("spec.volumeClaimTemplates", [{}]), "has volumeClaimTemplates"),
+    ("namespace_is_restricted", labelled_namespace(None), "lets in pods of level privileged"),
+    ("namespace_is_restricted", labelled_namespace("baseline"), "lets in pods of level baseline"),
     ("config_holds_no_secret", config("a: 1\n  password: hunter2"), "seems to hold a password or token"),
     (
         "config_holds_no_secret",
@@ -184,3 +220,58 @@ def test_enforce_lists_every_violation_with_its_object() -> None:
 
 def test_retention_marker_is_what_the_registration_reads() -> None:
     assert GOOD_CLAIM["metadata"]["annotations"][RETAIN] == "true"
+
+
+def test_what_the_stack_has_of_its_own_keeps_every_rule_or_has_an_exception() -> None:
+    assert violations([*every_variant(), node_namespace("plumbline")]) == []
+
+
+def test_every_exception_is_needed() -> None:
+    assert unused_exceptions([*every_variant(), node_namespace("plumbline")]) == []
+
+
+def test_an_exception_that_nothing_needs_is_seen() -> None:
+    assert unused_exceptions(GOOD) == list(EXCEPTIONS)
+
+
+def test_every_exception_names_a_rule_and_a_reason() -> None:
+    assert {exception.rule for exception in EXCEPTIONS} <= {rule.__name__ for rule in RULES}
+    assert all(exception.reason for exception in EXCEPTIONS)
+
+
+def test_an_exception_covers_its_own_object_alone() -> None:
+    agents = [found for found in every_variant() if found["kind"] == "DaemonSet"]
+    for agent in agents:
+        other_name = copy.deepcopy(agent)
+        other_name["metadata"]["name"] = "somebody-else"
+        assert violations([other_name])
+        assert violations([{**agent, "kind": "Deployment"}])
+    assert violations([{**node_namespace("plumbline"), "metadata": namespace("x")["metadata"] | {"labels": LABELS}}])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"securityContext": {"privileged": True}}, "container exporter is privileged"),
+        ({"securityContext": {"capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE"]}}}, "adds capability SYS_PTRACE"),
+        ({"volumeMounts": [{"name": "pod-resources", "mountPath": "/p"}]}, "mounts the node's /var/lib/kubelet"),
+    ],
+)
+def test_an_exception_covers_its_own_complaint_alone(change: Manifest, words: str) -> None:
+    found = next(m for m in every_variant() if m["metadata"]["name"] == "dcgm-exporter" and m["kind"] == "DaemonSet")
+    changed = copy.deepcopy(found)
+    container = changed["spec"]["template"]["spec"]["containers"][0]
+    security = container["securityContext"] | change.get("securityContext", {})
+    container |= {**change, "securityContext": security}
+    complaints = violations([changed])
+    assert len(complaints) == 1
+    assert words in complaints[0]
+
+
+def test_a_writable_mount_of_the_node_is_told_from_a_readable_one() -> None:
+    found = broken("pod.volumes", [{"name": "v", "hostPath": {"path": "/data"}}])
+    container = found["spec"]["template"]["spec"]["containers"][0]
+    container["volumeMounts"] = [{"name": "v", "mountPath": "/data", "readOnly": True}]
+    assert "mounts the node's /data read-only" in violations([found])[0]
+    container["volumeMounts"][0]["readOnly"] = False
+    assert "mounts the node's /data writable" in violations([found])[0]

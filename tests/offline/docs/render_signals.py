@@ -120,5 +120,5 @@ def _alert(variants: list[Alert]) -> tuple[str, ...]:
 
 
 def _rules() -> Iterator[Alert | Record]:
-    found = [*(group for file in groups(PRODUCERS).values() for group in file), sentinel("…")]
+    found = [*(group for file in groups(INPUTS).values() for group in file), sentinel("…")]
     return (rule for group in found for rule in group.rules)

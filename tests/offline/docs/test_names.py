@@ -103,7 +103,7 @@ def test_every_page_is_reached_from_the_front_page() -> None:
 
 
 def alerts() -> list[Alert]:
-    found = [rule for file in groups(PRODUCERS).values() for group in file for rule in group.rules]
+    found = [rule for file in groups(INPUTS).values() for group in file for rule in group.rules]
     return [rule for rule in found if isinstance(rule, Alert)]
 
 

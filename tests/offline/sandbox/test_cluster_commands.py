@@ -58,7 +58,7 @@ def test_every_listener_belongs_to_a_process_that_is_started() -> None:
 def test_order_of_start() -> None:
     before_api = ["containerd", "etcd", "kube-apiserver"]
     control = ["kube-controller-manager", "kube-scheduler", "coredns"]
-    node = ["kubelet", "kube-proxy", "local-path-provisioner", "kube-router"]
+    node = ["kubelet", "kube-proxy", "local-path-provisioner", "kube-router", "gpu-plugin"]
     assert list(commands.ALL) == before_api + control + node
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sandbox.images import build, oci
+from sandbox.images import build, oci, python
 from sandbox.images.build import BuiltImage, ensure, write_index
+from sandbox.images.layers import Layer
 from sandbox.images.oci import Entry, Settings
-from sandbox.images.roles import Layer, Role
+from sandbox.images.roles import Role
 from tests.offline.sandbox.fakes import host_tools, silent
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ ROLES = (
 def images(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Builds two roles; images and what was printed."""
     monkeypatch.setattr(build, "build_roles", lambda *_: ROLES)
+    monkeypatch.setattr(python, "ensure", lambda *_: None)
     tools = host_tools(tmp_path / "tools")
 
     def call() -> tuple[dict[str, BuiltImage], str]:
@@ -107,8 +111,46 @@ def test_remains_of_a_killed_build_are_removed(home: Home, images: Build) -> Non
     assert list(home.images.glob("*.part")) == []
 
 
+def edited(monkeypatch: pytest.MonkeyPatch, images: Build, times: int) -> list[BuiltImage]:
+    """Change one layer of role `two` so many times and build each time. Returns its images, oldest first."""
+    found = []
+    for time in range(times):
+        layer = Layer(f"{time:016}", (Entry("two", content=str(time).encode()),))
+        roles = (ROLES[0], replace(ROLES[1], layers=(BASE, layer)))
+        monkeypatch.setattr(build, "build_roles", lambda *_, roles=roles: roles)
+        found.append(images()[0]["two"])
+        os.utime(found[-1].archive, (time, time))
+    return found
+
+
+def test_cache_is_bounded_however_often_code_changes(
+    home: Home, images: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = edited(monkeypatch, images, 5)
+    assert [image.archive.exists() for image in found] == [False, False, True, True, True]
+    assert [image.archive.with_suffix(".json").exists() for image in found] == [False, False, True, True, True]
+    assert len(list(home.images.glob("layer-*.tar"))) == 2
+
+
+def test_image_whose_archive_was_removed_is_built_with_the_same_id(
+    images: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = edited(monkeypatch, images, 4)[0]
+    assert not first.archive.exists()
+    assert edited(monkeypatch, images, 1) == [first]
+    assert first.archive.exists()
+
+
+def test_archives_of_other_images_stay(home: Home, images: Build) -> None:
+    other = home.images / "one-more_1.0-00000000.tar"
+    home.images.mkdir(parents=True)
+    other.write_bytes(b"another image")
+    images()
+    assert other.exists()
+
+
 INDEX = {
-    "b": BuiltImage("plumbline.local/b:1-x", "sha256:bb", Path("/b.tar")),
+    "b": BuiltImage("plumbline.local/b:1-x", "sha256:bb", Path("/b.tar"), stand_in=True),
     "a": BuiltImage("r", "sha256:aa", Path("/a")),
 }
 
@@ -116,8 +158,8 @@ INDEX = {
 def test_index_maps_roles_to_reference_and_id(tmp_path: Path) -> None:
     write_index(INDEX, tmp_path / "images.json")
     assert json.loads((tmp_path / "images.json").read_text()) == {
-        "a": {"reference": "r", "image_id": "sha256:aa"},
-        "b": {"reference": "plumbline.local/b:1-x", "image_id": "sha256:bb"},
+        "a": {"reference": "r", "image_id": "sha256:aa", "stand_in": False},
+        "b": {"reference": "plumbline.local/b:1-x", "image_id": "sha256:bb", "stand_in": True},
     }
 
 

@@ -203,6 +203,14 @@ def test_go_caches_are_removed_once_all_that_is_needed_is_built(home: Home, ensu
 
 
 @pytest.mark.usefixtures("go")
+def test_programs_that_nobody_asked_for_now_stay(home: Home, ensure: Callable[..., str]) -> None:
+    home.go.mkdir(parents=True)
+    ensure("alpha", "beta")
+    build.prune(home, ["alpha"], Progress())
+    assert build.binary(home, "beta").exists()
+
+
+@pytest.mark.usefixtures("go")
 def test_go_caches_stay_when_asked(home: Home, ensure: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLUMBLINE_KEEP_GO_CACHE", "1")
     home.go.mkdir(parents=True)
@@ -244,11 +252,14 @@ def test_files_of_other_modules_are_put_beside_the_source(
     keep = 'while [ "$1" != "-o" ]; do shift; done; cp embed.json "$2"'
     program(fake_bin, "go", f"case $1 in env) echo go1.30;; mod) echo '{answer}';; build) {keep};; esac")
     copied = ModuleFile("example.org/m@v1", "launcher", "bin/launcher", sum="h1:right")
+    data = ModuleFile("example.org/m@v1", "schema.json", "crds/schema.json", sum="h1:right")
     made = ModuleFile("example.org/m@v1", "schema.json", "embed.json", set_version=True)
-    delta = module(tmp_path / "modules", "delta", copies=(copied,), generates=(made,))
+    delta = module(tmp_path / "modules", "delta", copies=(copied, data), generates=(made,))
     monkeypatch.setattr(spec, "MODULES", tmp_path / "modules")
     monkeypatch.setattr(build, "catalogue", lambda: ("1.26", {"delta": delta}))
     build.ensure(home, ["delta"], silent()[0])
-    directory = build.directory(home, delta) / "bin"
-    assert (directory / "delta").read_text() == '{"name":"k8s","version":"1.0.0"}'
-    assert (directory / "launcher").stat().st_mode & 0o777 == 0o755
+    directory = build.directory(home, delta)
+    assert (directory / "bin/delta").read_text() == '{"name":"k8s","version":"1.0.0"}'
+    assert (directory / "bin/launcher").stat().st_mode & 0o777 == 0o755
+    assert (directory / "crds/schema.json").read_text() == '{ "name": "k8s" }\n'
+    assert (directory / "crds/schema.json").stat().st_mode & 0o777 == 0o644

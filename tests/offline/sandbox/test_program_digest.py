@@ -69,3 +69,7 @@ def test_digest_changes_with_the_kind_of_machine(alpha: Program, monkeypatch: py
 
 def test_digest_does_not_change_with_the_reason(alpha: Program) -> None:
     assert replace(alpha, why="another word").digest() == alpha.digest()
+
+
+def test_digest_does_not_change_with_who_needs_it(alpha: Program) -> None:
+    assert replace(alpha, purpose="tests").digest() == alpha.digest()

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from cli.engine import ROOT
-from sandbox.programs.spec import MODULES, Program, catalogue
+from sandbox.programs.spec import MODULES, Program, catalogue, names
 
 PROGRAMS = catalogue()[1]
 # Program → module whose version in go.mod is what is built.
@@ -21,7 +21,12 @@ PINNED = {
     "kube-router": "github.com/cloudnativelabs/kube-router/v2",
     "pulumi": "github.com/pulumi/pulumi/pkg/v3",
     "pulumi-language-python": "github.com/pulumi/pulumi/sdk/v3",
+    "alertmanager": "github.com/prometheus/alertmanager",
+    "node-exporter": "github.com/prometheus/node_exporter",
+    "pushgateway": "github.com/prometheus/pushgateway",
+    "prometheus-operator": "github.com/prometheus-operator/prometheus-operator",
 }
+EXPORTERS = ["alertmanager", "node-exporter", "pushgateway", "prometheus-operator"]
 
 
 def required(name: str, module: str) -> str:
@@ -68,7 +73,7 @@ def test_prometheus_version_is_spelt_in_its_module() -> None:
     assert required("prometheus", PINNED["prometheus"]) == f"0.{major}{int(minor):02}.{patch}"
 
 
-@pytest.mark.parametrize("name", ["prometheus", "kubernetes", "pulumi", "pulumi-resource-kubernetes"])
+@pytest.mark.parametrize("name", ["prometheus", "kubernetes", "pulumi", "pulumi-resource-kubernetes", *EXPORTERS])
 def test_program_reports_the_version_that_is_pinned(name: str) -> None:
     program = PROGRAMS[name]
     told = [f.rpartition("=")[2] for f in program.ldflags if re.search(r"\.(gitVersion|Version)=", f)]
@@ -101,6 +106,34 @@ def test_launcher_script_is_of_the_engines_version() -> None:
 def test_copied_files_are_checked_against_a_sum() -> None:
     copies = [item for program in PROGRAMS.values() for item in program.copies]
     assert all(re.fullmatch(r"h1:[A-Za-z0-9+/]{43}=", item.sum) for item in copies)
+
+
+def test_every_program_is_for_users_or_for_tests() -> None:
+    assert {program.purpose for program in PROGRAMS.values()} == {"use", "tests"}
+
+
+def test_users_do_not_build_what_only_tests_need() -> None:
+    assert set(names(tests=True)) - set(names()) == {"prometheus-operator"}
+    assert names(tests=True) == list(PROGRAMS)
+
+
+def test_operator_comes_with_the_definitions_of_its_own_module() -> None:
+    operator = PROGRAMS["prometheus-operator"]
+    assert {item.module for item in operator.copies} == {f"{PINNED[operator.name]}@v{operator.version}"}
+    assert sorted(item.to for item in operator.copies) == [
+        "crds/podmonitors.yaml",
+        "crds/probes.yaml",
+        "crds/prometheuses.yaml",
+        "crds/prometheusrules.yaml",
+        "crds/scrapeconfigs.yaml",
+        "crds/servicemonitors.yaml",
+    ]
+
+
+def test_interfaces_of_the_operator_have_its_version() -> None:
+    operator = PROGRAMS["prometheus-operator"]
+    for part in ("pkg/apis/monitoring", "pkg/client"):
+        assert required(operator.name, f"{PINNED[operator.name]}/{part}") == operator.version
 
 
 def test_generated_files_come_from_the_module_that_is_built() -> None:

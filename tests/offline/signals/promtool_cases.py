@@ -10,21 +10,28 @@ import yaml
 
 from signals.catalogue import PRODUCERS
 from signals.rules import groups, rule_files
+from signals.rules.inputs import RuleInputs
 from signals.rules.model import Alert, Record
 from tests.offline.promtool import require_promtool
 
 CASES = sorted(Path(__file__).with_name("promtool").glob("*.yaml"))
 _TIMEOUT_SECONDS = 60
+INPUTS = RuleInputs(
+    jobs=tuple(page.job for page in PRODUCERS),
+    budgets={page.job: 1000 for page in PRODUCERS},
+    alert_pipeline=True,
+)
+"""Every job there is, so that every rule is rendered; a budget of 1000 series each, which cases can pass."""
 
 
 def alerts() -> list[Alert]:
     """Every alert of every file."""
-    return [rule for found in groups(PRODUCERS).values() for g in found for rule in g.rules if isinstance(rule, Alert)]
+    return [rule for found in groups(INPUTS).values() for g in found for rule in g.rules if isinstance(rule, Alert)]
 
 
 def records() -> list[Record]:
     """Every recording rule of every file."""
-    return [rule for found in groups(PRODUCERS).values() for g in found for rule in g.rules if isinstance(rule, Record)]
+    return [rule for found in groups(INPUTS).values() for g in found for rule in g.rules if isinstance(rule, Record)]
 
 
 def cases_in(case: Path) -> list[dict[str, Any]]:
@@ -58,7 +65,7 @@ def run(case: Path, directory: Path, changed: dict[str, str] | None = None, only
 
     changed: rule files to use instead. only: beginning of the names of the tests to run.
     """
-    for name, text in {**rule_files(PRODUCERS), **(changed or {})}.items():
+    for name, text in {**rule_files(INPUTS), **(changed or {})}.items():
         (directory / name).write_text(text, encoding="utf-8")
     (directory / case.name).write_text(case.read_text(encoding="utf-8"), encoding="utf-8")
     done = subprocess.run(

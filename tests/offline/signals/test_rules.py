@@ -12,7 +12,7 @@ from signals.catalogue import PRODUCERS
 from signals.rules import groups, rule_files
 from signals.rules.expressions import grew
 from signals.rules.model import Alert, Group, Severity, rule_file
-from tests.offline.signals.promtool_cases import CASES, alerts, cases_in, records, run, states_tested
+from tests.offline.signals.promtool_cases import CASES, INPUTS, alerts, cases_in, records, run, states_tested
 from tests.offline.stacks.examples import ROOT
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_promtool_agrees(case: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("expression", ["vector(1)", "vector(1) > 1"], ids=["always", "never"])
 def test_an_alert_that_always_or_never_fires_is_seen(name: str, expression: str, tmp_path: Path) -> None:
-    changed = {file: _with_expression(text, name, expression) for file, text in rule_files(PRODUCERS).items()}
+    changed = {file: _with_expression(text, name, expression) for file, text in rule_files(INPUTS).items()}
     cases = [case for case in CASES if name in case.read_text(encoding="utf-8")]
     assert any(run(case, tmp_path, changed, name)[0] != 0 for case in cases)
 
@@ -70,7 +70,7 @@ def test_growth_without_the_start_of_the_process_misses_a_second_failure_after_a
 ) -> None:
     """Sees the cases fail without the last part of `grew`."""
     expression = next(alert.expr for alert in alerts() if alert.alert == name).rpartition("\nor\n")[0]
-    changed = {file: _with_expression(text, name, expression) for file, text in rule_files(PRODUCERS).items()}
+    changed = {file: _with_expression(text, name, expression) for file, text in rule_files(INPUTS).items()}
     case = next(case for case in CASES if case.stem == "prometheus-restart")
     assert run(case, tmp_path, changed, name)[0] != 0
 
@@ -132,12 +132,12 @@ def test_an_absence_alert_exists_for_every_job() -> None:
 
 
 def test_names_of_groups_are_unique() -> None:
-    names = [group.name for found in groups(PRODUCERS).values() for group in found]
+    names = [group.name for found in groups(INPUTS).values() for group in found]
     assert len(names) == len(set(names))
 
 
 def test_the_same_rules_always_give_the_same_bytes() -> None:
-    assert rule_files(PRODUCERS) == rule_files(PRODUCERS)
+    assert rule_files(INPUTS) == rule_files(INPUTS)
 
 
 def test_expressions_of_several_lines_stay_readable() -> None:

@@ -26,7 +26,7 @@ EXPECTED = [
     *("prometheus.reload", "prometheus.revision", "prometheus.sentinel_rule", "prometheus.flags"),
     *("prometheus.storage_fresh", "prometheus.rules_healthy"),
     *("scrape.expected_jobs", "scrape.all_up", "scrape.no_duplicates", "scrape.labels"),
-    *("signals.contract", "signals.fresh", "pod.security", "pod.volume"),
+    *("signals.contract", "signals.fresh", "signals.budget", "signals.banned", "pod.security", "pod.volume"),
 ]
 SHORT = ("IDENTITY", "SETTLE", "QUICK", "LEAST_WAIT", "CONFIG_PROPAGATION", "TARGETS", "RULES", "POD_REPLACED")
 

@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from signals.catalogue import PRODUCERS
@@ -46,7 +46,7 @@ class ApiServer:
 
     @property
     def pod(self) -> Json:
-        """The one pod."""
+        """The pod of Prometheus."""
         pod: Json = self.objects[f"{BASE}/pods"][0]
         return pod
 
@@ -63,9 +63,13 @@ class ApiServer:
             return 404, {"kind": "Status", "reason": "NotFound", "code": 404}
         return 200, {"items": found} if isinstance(found, list) else found
 
-    def delete(self, path: str, body: Json) -> Answer:
+    def change(self, method: str, path: str, body: str) -> Answer:
         """Kill the pod: a new one of the same name takes its place at once."""
-        self.asked.append(f"DELETE {path}")
+        self.asked.append(f"{method} {path}")
+        return self.delete(path, json.loads(body)) if method == "DELETE" else (405, {})
+
+    def delete(self, _: str, body: Json) -> Answer:
+        """Answer a DELETE."""
         if body["preconditions"]["uid"] != self.pod["metadata"]["uid"]:
             return 409, {"kind": "Status", "reason": "Conflict", "code": 409}
         self.pod["metadata"]["uid"] = "99999999-0000-0000-0000-000000000000"
@@ -88,7 +92,8 @@ class FakePrometheus:
             "prometheus_tsdb_wal_corruptions_total": 0.0,
             "prometheus_tsdb_head_samples_appended_total": 1000.0,
         }
-        self.rules = [("sentinel", "plumbline:config_revision"), ("targets", "TargetDown")]
+        self.rules = objects.loaded()
+        self.revision = objects.REVISION
         # As it prints it: defaults filled in, units of its own.
         self.configuration = objects.FILES["prometheus.yml"].replace("24h", "1d").replace("2GB", "2GiB")
 
@@ -113,6 +118,10 @@ class FakePrometheus:
             return 404, {"status": "error"}
         return 200, {"status": "success", "data": answers[path]()}
 
+    def change(self, method: str, path: str, _: str) -> Answer:
+        """It is only read."""
+        return 405, {"status": "error", "error": f"{method} {path}"}
+
     def remove_job(self, job: str) -> None:
         """Take a scrape job out of the configuration: its targets and all its series are gone."""
         self.targets["activeTargets"] = [t for t in self.targets["activeTargets"] if t["labels"]["job"] != job]
@@ -127,7 +136,11 @@ class FakePrometheus:
 
     def _rules(self) -> Json:
         now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        return {"groups": [objects.group(group, objects.rule(name, now)) for group, name in self.rules]}
+        grouped: dict[str, list[Json]] = {}
+        for group, name in self.rules:
+            shown = {"revision": self.revision} if name == "plumbline:config_revision" else {}
+            grouped.setdefault(group, []).append(objects.rule(name, now, **shown))
+        return {"groups": [objects.group(group, *rules) for group, rules in grouped.items()]}
 
 
 def metadata_of_catalogue() -> dict[str, list[Json]]:
@@ -139,8 +152,18 @@ def metadata_of_catalogue() -> dict[str, list[Json]]:
     return found
 
 
+class Answering(Protocol):
+    """State that answers requests."""
+
+    def get(self, path: str, query: dict[str, str]) -> Answer:
+        """Answer a GET."""
+
+    def change(self, method: str, path: str, body: str) -> Answer:
+        """Answer any other method."""
+
+
 @contextmanager
-def served(state: ApiServer | FakePrometheus) -> Iterator[str]:
+def served(state: Answering) -> Iterator[str]:
     """Serve the state on loopback; gives the base address."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -153,8 +176,17 @@ def served(state: ApiServer | FakePrometheus) -> Iterator[str]:
             self._answer(*state.get(parts.path, {k: v[0] for k, v in parse_qs(parts.query).items()}))
 
         def do_DELETE(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self._answer(*state.delete(self.path, body) if isinstance(state, ApiServer) else (405, {}))
+            self._change()
+
+        def do_POST(self) -> None:
+            self._change()
+
+        def do_PUT(self) -> None:
+            self._change()
+
+        def _change(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            self._answer(*state.change(self.command, self.path, body))
 
         def _answer(self, code: int, body: object) -> None:
             data = (body if isinstance(body, str) else json.dumps(body)).encode()

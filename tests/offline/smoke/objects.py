@@ -5,6 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+from signals.rules import groups, rule_files
+from signals.rules.inputs import RuleInputs
+from signals.rules.model import rule_file
+from signals.rules.sentinel import sentinel
 from signals.yamltext import dump
 from smoke.judge.configuration import revision
 from stacks.contract import Contract
@@ -20,20 +24,29 @@ IMAGE_ID = "sha256:" + "ab" * 32
 POD_UID = "11111111-2222-3333-4444-555555555555"
 SIZE = "10Gi"
 JOBS = ("prometheus", "apiserver", "kubelet", "cadvisor")
-FILES = {
+RULES = RuleInputs(jobs=JOBS)
+_RENDERED = {
     "prometheus.yml": dump(
         {
             "storage": {"tsdb": {"retention": {"time": "24h", "size": "2GB"}}},
-            "rule_files": ["rules-sentinel.yml", "rules-targets.yml"],
+            "rule_files": sorted(["rules-sentinel.yml", *rule_files(RULES)]),
             "scrape_configs": [{"job_name": job} for job in JOBS],
         }
     ),
-    "rules-targets.yml": dump({"groups": [{"name": "targets", "rules": [{"alert": "TargetDown", "expr": "up == 0"}]}]}),
-    "rules-sentinel.yml": dump(
-        {"groups": [{"name": "sentinel", "rules": [{"record": "plumbline:config_revision", "expr": "vector(1)"}]}]}
-    ),
+    **rule_files(RULES),
 }
-REVISION = revision(FILES)
+REVISION = revision(_RENDERED)
+FILES = {**_RENDERED, "rules-sentinel.yml": rule_file((sentinel(REVISION),))}
+
+
+def loaded(inputs: RuleInputs = RULES) -> list[tuple[str, str]]:
+    """(group, rule) of every rule that these inputs give, the sentinel's included."""
+    found = [sentinel(REVISION), *(group for own in groups(inputs).values() for group in own)]
+    return [(one.name, _name(rule.render())) for one in found for rule in one.rules]
+
+
+def _name(rendered: Json) -> str:
+    return str(rendered.get("alert") or rendered.get("record"))
 
 
 def contract(**changes: object) -> Contract:
@@ -57,9 +70,10 @@ def contract(**changes: object) -> Contract:
         "stack": "local",
         "cluster": {"uid": CLUSTER_UID, "context": "plumbline", "name": "local", "environment": "dev"},
         "namespace": NAMESPACE,
-        "capabilities": ["metrics"],
+        "capabilities": ["metrics", "prometheus-managed"],
         "components": {"prometheus": component},
-        "scrape": [{"job": job, "min_targets": 1} for job in JOBS],
+        "scrape": [{"job": job, "min_targets": 1, "max_series": 1000} for job in JOBS],
+        "rules": {"jobs": JOBS},
         "expected_checks": ["cluster.identity", "pods.running"],
     }
     return Contract.model_validate(document | changes)
@@ -217,9 +231,10 @@ def targets() -> Json:
     }
 
 
-def rule(name: str, evaluated: str = "2026-01-01T00:00:00Z") -> Json:
+def rule(name: str, evaluated: str = "2026-01-01T00:00:00Z", **labels: str) -> Json:
     """A healthy recording rule."""
     return {
+        "labels": labels,
         "name": name,
         "query": "vector(1)",
         "health": "ok",

@@ -5,50 +5,65 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from signals.catalogue import PRODUCERS
 from signals.catalogue.model import MetricType, Presence
+
+if TYPE_CHECKING:
+    from signals.catalogue.model import Producer
 
 Json = dict[str, Any]
 
 SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?(?: offset -\d+s)?$")
 AHEAD = re.compile(r" offset -(\d+)s")
 MATCHER = re.compile(r'(\w+)(=~|!=|=)"([^"]*)"')
-AGGREGATION = re.compile(r"^(?P<word>count|min|max)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
-TAGGED = re.compile(r'^label_replace\((?P<inner>.*), "part", "(?P<part>[^"]+)", "", ""\)$')
+AGGREGATION = re.compile(r"^(?P<word>count|min|max|sum)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
+ABOVE = re.compile(r"^(?P<inner>.*) > (?P<bound>\d+)$")
+TOP = re.compile(r"^topk\((?P<number>\d+), (?P<inner>.*)\)$")
 AGE = re.compile(r"^time\(\) - timestamp\((?P<inner>.*)\)$")
-INCREASE = re.compile(r"^increase\((?P<inner>.*)\[\w+\]\)$")
-RANGE = re.compile(r"^(?P<inner>.*)\[(?P<minutes>\d+)m\]$")
+OVER_TIME = re.compile(r"^(?P<word>increase|changes|count_over_time)\((?P<inner>.*)\[\w+\]\)$")
+RANGE = re.compile(r"^(?P<inner>[^()]*)\[(?P<minutes>\d+)m\]$")
 STEP = 15
 LOOKBACK = 300
 
 
 @dataclass
 class Series:
-    """One series: its last value, and how many seconds ago that was."""
+    """One series: its last value, how many seconds ago that was, and what it did in any window."""
 
     labels: dict[str, str]
     value: float
     age: float = 1.0
+    increase: float = 0.0
+    changes: int = 1
+    samples: int = 20
 
 
 def series_of_catalogue(targets: Json) -> list[Series]:
     """`up` of every target, and every metric of the catalogue that is never absent, with a value within bounds."""
+    return [series for target in targets["activeTargets"] for series in series_of(target["labels"])]
+
+
+def series_of(own: dict[str, str]) -> list[Series]:
+    """The series of one target."""
+    page = next(page for page in PRODUCERS if page.job == own["job"])
+    found = _exposed(own, page)
+    kept = {"__name__": "scrape_samples_post_metric_relabeling", **own}
+    return [*found, Series({"__name__": "up", **own}, 1.0), Series(kept, float(len(found)))]
+
+
+def _exposed(own: dict[str, str], page: Producer) -> list[Series]:
     found = []
-    for target in targets["activeTargets"]:
-        own = target["labels"]
-        found.append(Series({"__name__": "up", **own}, 1.0))
-        page = next(page for page in PRODUCERS if page.job == own["job"])
-        for metric in page.metrics:
-            if metric.presence is Presence.EVENT:
-                continue
-            labels = own | dict.fromkeys(metric.labels, "x")
-            value = 1.0 if metric.low is None else metric.low
-            names = [metric.name]
-            if metric.type is MetricType.HISTOGRAM:
-                names = [f"{metric.name}{suffix}" for suffix in ("_bucket", "_count", "_sum")]
-            found += [Series({"__name__": name, **labels}, value) for name in names]
+    for metric in page.metrics:
+        if metric.presence is Presence.EVENT:
+            continue
+        labels = own | dict.fromkeys(metric.labels, "x")
+        value = 1.0 if metric.low is None else metric.low
+        names = [metric.name]
+        if metric.type is MetricType.HISTOGRAM:
+            names = [f"{metric.name}{suffix}" for suffix in ("_bucket", "_count", "_sum")]
+        found += [Series({"__name__": name, **labels}, value) for name in names]
     return found
 
 
@@ -61,25 +76,24 @@ def evaluate(expression: str, stored: list[Series], query: dict[str, str]) -> Js
     if expression == "time()":
         return {"resultType": "scalar", "result": [time.time(), f"{time.time():.3f}"]}
     spanned = RANGE.match(expression)
-    if spanned and not expression.startswith("increase"):
+    if spanned:
         end = float(at or time.time())
         return {"resultType": "matrix", "result": [_span(s, end, spanned) for s in _select(spanned["inner"], series)]}
     return {"resultType": "vector", "result": [_point(labels, value) for labels, value in _vector(expression, series)]}
 
 
 def _vector(expression: str, series: list[Series]) -> list[tuple[dict[str, str], float]]:
-    if " or label_replace" in expression:
-        first, *others = expression.split(" or label_replace")
-        parts = [first, *(f"label_replace{part}" for part in others)]
-        return [pair for part in parts for pair in _vector(part, series)]
-    if found := TAGGED.match(expression):
-        return [(labels | {"part": found["part"]}, value) for labels, value in _vector(found["inner"], series)]
+    if found := ABOVE.match(expression):
+        return [pair for pair in _vector(found["inner"], series) if pair[1] > float(found["bound"])]
+    if found := TOP.match(expression):
+        return sorted(_vector(found["inner"], series), key=lambda pair: -pair[1])[: int(found["number"])]
     if found := AGGREGATION.match(expression):
         return _aggregate(found["word"], (found["by"] or "").replace(",", " ").split(), _vector(found["inner"], series))
     if found := AGE.match(expression):
         return [(_bare(s), s.age) for s in _select(found["inner"], series)]
-    if found := INCREASE.match(expression):
-        return [(_bare(s), 0.0) for s in _select(found["inner"], series)]
+    if found := OVER_TIME.match(expression):
+        part = {"increase": "increase", "changes": "changes", "count_over_time": "samples"}[found["word"]]
+        return [(_bare(s), float(getattr(s, part))) for s in _select(found["inner"], series)]
     return [(s.labels, s.value) for s in _select(expression, series)]
 
 
@@ -92,7 +106,8 @@ def _aggregate(
     pairs = [(dict(zip(by, key, strict=True)), values) for key, values in groups.items()]
     if word == "count":
         return [(labels, float(len(values))) for labels, values in pairs]
-    return [(labels, min(values) if word == "min" else max(values)) for labels, values in pairs]
+    reduce = {"min": min, "max": max, "sum": sum}[word]
+    return [(labels, reduce(values)) for labels, values in pairs]
 
 
 def _select(selector: str, series: list[Series]) -> list[Series]:

@@ -100,16 +100,16 @@ def test_proxy_of_the_environment_is_not_asked_for_a_forward(world: World, monke
     monkeypatch.delenv("NO_PROXY", raising=False)
     assert _prometheus(world).flags()
     with pytest.raises(UnreachableError):
-        Prometheus(lambda: world.prometheus_address, lambda: None, use_proxies=True).flags()
+        Prometheus("Prometheus", lambda: world.prometheus_address, lambda: None, use_proxies=True).flags()
 
 
 def test_broken_connection_is_told_to_the_forward() -> None:
     told: list[bool] = []
-    client = Prometheus(lambda: "http://127.0.0.1:1", lambda: told.append(True), use_proxies=False)
+    client = Prometheus("Prometheus", lambda: "http://127.0.0.1:1", lambda: told.append(True), use_proxies=False)
     with pytest.raises(UnreachableError, match=requests.ConnectionError.__name__):
         client.ready()
     assert told == [True]
 
 
 def _prometheus(world: World) -> Prometheus:
-    return Prometheus(lambda: world.prometheus_address, lambda: None, use_proxies=False)
+    return Prometheus("Prometheus", lambda: world.prometheus_address, lambda: None, use_proxies=False)

@@ -151,7 +151,7 @@ def test_expected_check_without_its_capability_is_red(world: World, suite: Calla
 
 def test_disruptive_check_that_was_asked_for_and_is_missing_is_red(world: World, suite: Callable[[str], Path]) -> None:
     written = suite(HEAD + PASSING)
-    changes = {"capabilities": ["metrics", "disruptive"], "expected_checks": ["cluster.identity"]}
+    changes = {"capabilities": ["metrics", "prometheus-managed", "disruptive"], "expected_checks": ["cluster.identity"]}
     code, report = world.run("--impact", "disruptive", suite=written, **changes)
     assert code == 1
     assert "expected checks did not run: prometheus.data_survives_kill" in report["faults"]

@@ -48,14 +48,14 @@ def test_checks_of_the_node_are_green_on_a_healthy_machine(world: World, monkeyp
     world.api.objects[lease] = {"spec": {"renewTime": "2999-01-01T00:00:00.000000Z"}}
     node_checks = [f"node.{name}" for name in ("kernel", "cgroup", "runtime", "kubelet", "disk", "clock")]
     code, report = world.run(
-        "--only", *node_checks, capabilities=["metrics", "node-access"], expected_checks=EXPECTED + node_checks
+        "--only", *node_checks, capabilities=["metrics", "prometheus-managed", "node-access"], expected_checks=EXPECTED + node_checks
     )
     assert [check["evidence"] for check in report["checks"] if check["status"] == "fail"] == []
     assert code == 0
 
 
 def test_prove_kills_the_pod_and_finds_the_data_again(world: World) -> None:
-    code, report = world.run("--impact", "disruptive", capabilities=["metrics", "disruptive"])
+    code, report = world.run("--impact", "disruptive", capabilities=["metrics", "prometheus-managed", "disruptive"])
     assert code == 0
     assert check_of(report, "prometheus.data_survives_kill")["status"] == "pass"
     assert "DELETE /api/v1/namespaces/plumbline/pods/prometheus-0" in world.api.asked
@@ -63,7 +63,7 @@ def test_prove_kills_the_pod_and_finds_the_data_again(world: World) -> None:
 
 
 def test_nothing_is_killed_without_being_asked(world: World) -> None:
-    code, report = world.run(capabilities=["metrics", "disruptive"])
+    code, report = world.run(capabilities=["metrics", "prometheus-managed", "disruptive"])
     assert code == 0
     assert not [path for path in world.api.asked if path.startswith("DELETE")]
     assert "prometheus.data_survives_kill" not in {check["id"] for check in report["checks"]}
@@ -71,7 +71,7 @@ def test_nothing_is_killed_without_being_asked(world: World) -> None:
 
 def test_disruptive_check_that_the_contract_expects_is_a_declared_skip_of_a_plain_run(world: World) -> None:
     survival = "prometheus.data_survives_kill"
-    code, report = world.run(capabilities=["metrics", "disruptive"], expected_checks=[*EXPECTED, survival])
+    code, report = world.run(capabilities=["metrics", "prometheus-managed", "disruptive"], expected_checks=[*EXPECTED, survival])
     skipped = check_of(report, survival)
     assert (code, skipped["status"], "make prove" in skipped["skip_reason"]) == (0, "skip", True)
 
@@ -133,11 +133,11 @@ def _other_revision(world: World) -> None:
 def _rules_deleted(world: World) -> None:
     """Rule files are gone from the ConfigMap and from what runs; the sentinel, and with it the revision, stays."""
     del _files(world)["rules-targets.yml"]
-    world.prometheus.rules.remove(("targets", "TargetDown"))
+    world.prometheus.rules.remove(("plumbline-targets", "ScrapeTargetDown"))
 
 
 def _rules_not_running(world: World) -> None:
-    world.prometheus.rules.remove(("targets", "TargetDown"))
+    world.prometheus.rules.remove(("plumbline-targets", "ScrapeTargetDown"))
 
 
 def _other_jobs_running(world: World) -> None:
@@ -206,7 +206,7 @@ FAULTS: list[tuple[Callable[[World], None], str, str]] = [
     (_other_revision, "prometheus.revision", f"seen revision ffffffffffff; expected revision {objects.REVISION}"),
     (_rules_deleted, "prometheus.revision", "rule file rules-targets.yml: seen missing"),
     (_rules_deleted, "prometheus.revision", f"ConfigMap {objects.CONFIG_MAP}: seen revision "),
-    (_rules_not_running, "prometheus.revision", "rule TargetDown of group targets: seen not running"),
+    (_rules_not_running, "prometheus.revision", "rule ScrapeTargetDown of group plumbline-targets: seen not running"),
     (_other_jobs_running, "prometheus.revision", "scrape job kubelet: seen not running"),
     (_config_map_gone, "prometheus.revision", f"ConfigMap {objects.CONFIG_MAP}: seen revision "),
     (_other_config_map, "prometheus.revision", "ConfigMap at /etc/prometheus: seen None; expected one ConfigMap"),

@@ -24,7 +24,7 @@ def forwards(tmp_path: Path) -> Iterator[PortForwards]:
     """Forwards by the stand-in to a Prometheus."""
     with served(FakePrometheus()) as address:
         program = kubectl.install(tmp_path / "bin", address.removeprefix("http://"))
-        made = PortForwards(tmp_path / "kubeconfig", "here", "plumbline", str(program))
+        made = PortForwards(tmp_path / "kubeconfig", "here", str(program))
         yield made
         made.close()
 
@@ -35,13 +35,13 @@ def _pid(forwards: PortForwards) -> int:
 
 def _client(forwards: PortForwards) -> Prometheus:
     def locate() -> str:
-        return f"http://127.0.0.1:{forwards.port('prometheus', 9090)}"
+        return f"http://127.0.0.1:{forwards.port('plumbline', 'prometheus', 9090)}"
 
-    return Prometheus(locate, lambda: forwards.drop("prometheus", 9090), use_proxies=False)
+    return Prometheus("Prometheus", locate, lambda: forwards.drop("plumbline", "prometheus", 9090), use_proxies=False)
 
 
 def test_names_kubeconfig_context_and_namespace(forwards: PortForwards, tmp_path: Path) -> None:
-    forwards.port("prometheus", 9090)
+    forwards.port("plumbline", "prometheus", 9090)
     assert (tmp_path / "bin" / "calls").read_text().strip() == (
         f"--kubeconfig {tmp_path}/kubeconfig --context here -n plumbline port-forward --address 127.0.0.1 "
         "svc/prometheus :9090"
@@ -77,7 +77,7 @@ def test_is_replaced_when_it_lives_but_leads_nowhere(forwards: PortForwards, tmp
 
 
 def test_close_ends_the_process(forwards: PortForwards) -> None:
-    forwards.port("prometheus", 9090)
+    forwards.port("plumbline", "prometheus", 9090)
     process = forwards._open[("prometheus", 9090)].process
     forwards.close()
     assert process.poll() is not None
@@ -86,7 +86,7 @@ def test_close_ends_the_process(forwards: PortForwards) -> None:
 def test_refusal_is_told_in_its_own_words(forwards: PortForwards, tmp_path: Path) -> None:
     (tmp_path / "bin" / "refuse").write_text('services "prometheus" not found')
     with pytest.raises(UnreachableError, match='services "prometheus" not found'):
-        forwards.port("prometheus", 9090)
+        forwards.port("plumbline", "prometheus", 9090)
 
 
 def test_silent_program_is_given_up_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_silent_program_is_given_up_and_ended(tmp_path: Path, monkeypatch: pytes
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
     program.chmod(0o755)
     with pytest.raises(UnreachableError, match="not ready within"):
-        PortForwards(tmp_path / "kubeconfig", "here", "ns", str(program)).port("prometheus", 9090)
+        PortForwards(tmp_path / "kubeconfig", "here", str(program)).port("ns", "prometheus", 9090)
     pid = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -103,4 +103,4 @@ def test_silent_program_is_given_up_and_ended(tmp_path: Path, monkeypatch: pytes
 
 def test_missing_program_is_named(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be started"):
-        PortForwards(tmp_path / "kubeconfig", "here", "ns", str(tmp_path / "kubectl")).port("prometheus", 9090)
+        PortForwards(tmp_path / "kubeconfig", "here", str(tmp_path / "kubectl")).port("ns", "prometheus", 9090)

@@ -165,6 +165,7 @@ DAEMON_SET = {
     "currentNumberScheduled": 1,
     "updatedNumberScheduled": 1,
     "numberReady": 1,
+    "numberAvailable": 1,
 }
 
 
@@ -176,6 +177,16 @@ def test_other_kinds_are_judged_by_their_own_counters(kind: str, status: Json) -
         broken = deepcopy(live)
         broken["status"][name] = 0
         assert workloads.rolled_out(_workload(kind), broken, [pod], "7d9f"), name
+
+
+def test_daemon_set_has_a_pod_on_every_node_that_it_selects() -> None:
+    live, pod = _other_kind("DaemonSet", DAEMON_SET)
+    agent = Workload(kind="DaemonSet", name="prometheus", replicas=None, images=_workload().images)
+    assert workloads.rolled_out(agent, live, [pod], "7d9f") == []
+    live["status"] |= {"desiredNumberScheduled": 2}
+    assert "numberReady 1; expected 2" in _text(workloads.rolled_out(agent, live, [pod], "7d9f"))
+    live["status"] = dict.fromkeys(DAEMON_SET, 0)
+    assert "0 pods desired; expected at least 1" in _text(workloads.rolled_out(agent, live, [], "7d9f"))
 
 
 def _images(damage: Callable[[Json, Json], None], *, image_id: str | None = objects.IMAGE_ID) -> str:

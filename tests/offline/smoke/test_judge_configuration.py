@@ -29,13 +29,13 @@ def test_revision_is_counted_as_the_component_counts_it() -> None:
     made = config.render(local_args())
     assert configuration.SENTINEL_FILE == config.SENTINEL_FILE
     assert configuration.revision(made.files) == made.revision
-    rendered = rule_files(local_args().producers)
+    rendered = rule_files(local_args().rules)
     assert configuration.as_rendered(made.files, made.revision, rendered, "c") == []
 
 
 @pytest.mark.parametrize("change", ["differs", "missing"])
 def test_rule_file_that_is_not_as_rendered_is_named(change: str) -> None:
-    made, rendered = config.render(local_args()), rule_files(local_args().producers)
+    made, rendered = config.render(local_args()), rule_files(local_args().rules)
     files = dict(made.files)
     if change == "missing":
         del files["rules-targets.yml"]
@@ -50,11 +50,8 @@ def test_other_file_that_is_not_as_rendered_is_narrowed_down() -> None:
     assert "not by a rule file of the catalogue; it has prometheus.yml" in text
 
 
-def _groups() -> list[Json]:
-    return [
-        objects.group("sentinel", objects.rule("plumbline:config_revision")),
-        objects.group("targets", objects.rule("TargetDown")),
-    ]
+def _groups(without: str = "") -> list[Json]:
+    return [objects.group(group, objects.rule(name)) for group, name in objects.loaded() if name != without]
 
 
 def _runs(files: dict[str, str] | None = None, running: str | None = None, groups: list[Json] | None = None) -> str:
@@ -69,8 +66,8 @@ def test_running_configuration_is_fine_in_units_of_its_own() -> None:
 
 def test_rule_that_does_not_run_and_rule_of_nobody_are_named() -> None:
     assert (
-        _runs(groups=_groups()[:1])
-        == "rule TargetDown of group targets: seen not running; expected running, as configured"
+        _runs(groups=_groups(without="ScrapeTargetDown"))
+        == "rule ScrapeTargetDown of group plumbline-targets: seen not running; expected running, as configured"
     )
     more = [*_groups(), objects.group("targets", objects.rule("Old"))]
     assert _runs(groups=more) == "rule Old of group targets: seen running; expected not configured, so not running"
@@ -78,7 +75,7 @@ def test_rule_that_does_not_run_and_rule_of_nobody_are_named() -> None:
 
 def test_rule_file_that_is_gone_is_named() -> None:
     files = {name: text for name, text in objects.FILES.items() if name != "rules-targets.yml"}
-    assert "rule file rules-targets.yml: seen missing" in _runs(files, groups=_groups()[:1])
+    assert "rule file rules-targets.yml: seen missing" in _runs(files)
 
 
 def test_other_jobs_and_retention_are_named() -> None:

@@ -99,8 +99,19 @@ def test_absent_unhealthy_or_unevaluated_sentinel_is_named() -> None:
     assert "not evaluated since the start" in _text(rules.sentinel([objects.group("g", never)], "s", NOW))
 
 
+def test_sentinel_shows_the_contracted_revision() -> None:
+    shown = [objects.group("g", objects.rule("s", revision="new"))]
+    assert rules.sentinel(shown, "s", 0, "new") == []
+    assert "revision new; expected revision other" in _text(rules.sentinel(shown, "s", 0, "other"))
+    assert "revision None; expected" in _text(rules.sentinel([objects.group("g", objects.rule("s"))], "s", 0, "new"))
+
+
 def test_healthy_rules_are_fine() -> None:
-    assert rules.healthy([objects.group("g", objects.rule("a", "2026-01-01T00:00:50Z"))], NOW) == []
+    assert _healthy([objects.group("g", objects.rule("a", "2026-01-01T00:00:50Z"))]) == ""
+
+
+def _healthy(groups: list[Json], own: str = "g", *, foreign: bool = False) -> str:
+    return _text(rules.healthy(groups, frozenset({own}), NOW, foreign=foreign))
 
 
 RULE_FAULTS: list[tuple[list[Json], str]] = [
@@ -114,12 +125,25 @@ RULE_FAULTS: list[tuple[list[Json], str]] = [
 
 @pytest.mark.parametrize(("groups", "words"), RULE_FAULTS)
 def test_rule_that_cannot_fire_is_named(groups: list[Json], words: str) -> None:
-    assert words in _text(rules.healthy(groups, NOW))
+    assert words in _healthy(groups)
+
+
+def test_group_of_ours_that_is_missing_is_named_and_another_is_judged_by_its_owner() -> None:
+    broken = [objects.group("theirs", objects.rule("a") | {"health": "err", "lastError": "x"})]
+    assert _healthy(broken, "ours", foreign=True) == "rule group ours: seen not loaded; expected loaded"
+    assert "theirs rule a: seen health err: x" in _healthy(broken, "ours")
 
 
 def test_failed_evaluations_must_not_grow() -> None:
-    assert rules.failures_flat([objects.series(0, rule_group="g")]) == []
-    assert "rule group g: seen 2 failed" in _text(rules.failures_flat([objects.series(2, rule_group="g")]))
+    def flat(value: float, *, foreign: bool = False) -> str:
+        failed = [objects.series(value, rule_group="/etc/rules/x.yml;g")]
+        return _text(rules.failures_flat(failed, frozenset({"ours"}), foreign=foreign))
+
+    assert flat(0) == ""
+    assert "rule group /etc/rules/x.yml;g: seen 2 failed" in flat(2)
+    assert flat(2, foreign=True) == ""
+    ours = [objects.series(1, rule_group="/etc/rules/ns-name-uid.yaml;ours")]
+    assert rules.failures_flat(ours, frozenset({"ours"}), foreign=True)
 
 
 def _ages(age: float | str = 1.0) -> list[Json]:

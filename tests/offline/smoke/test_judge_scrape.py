@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from signals.catalogue.model import Metric, MetricType, Presence, Producer
-from smoke.judge import labels, scrape, signals
-from smoke.judge.signals import Observation
+from signals.catalogue.model import Metric, MetricType, Producer
+from smoke.judge import labels, scrape
 from stacks.contract import Cluster, ScrapeJob
 from tests.offline.smoke import objects
 
@@ -17,13 +15,17 @@ if TYPE_CHECKING:
     from smoke.model import Problem
 
 Json = dict[str, Any]
-JOBS = tuple(ScrapeJob(job=job, min_targets=1) for job in objects.JOBS)
+JOBS = tuple(ScrapeJob(job=job, min_targets=1, max_series=10) for job in objects.JOBS)
 CLUSTER = Cluster(uid="u", context="c", name="local", environment="dev")
 COUNTER = Metric(name="x_total", type=MetricType.COUNTER, unit="1", meaning="", labels=("code",), high=10)
 
 
 def _text(problems: list[Problem]) -> str:
     return "\n".join(map(str, problems))
+
+
+def _expected(targets: Json, jobs: tuple[ScrapeJob, ...] = JOBS, nodes: dict[str, set[str]] | None = None) -> str:
+    return _text(scrape.expected_jobs(targets, jobs, nodes or {}))
 
 
 def _without(job: str) -> Json:
@@ -33,11 +35,12 @@ def _without(job: str) -> Json:
 
 
 def test_expected_jobs_are_fine() -> None:
-    assert scrape.expected_jobs(objects.targets(), JOBS) == []
+    assert _expected(objects.targets()) == ""
+    assert _expected(objects.targets(), nodes={"kubelet": {objects.NODE}}) == ""
 
 
 def test_missing_job_is_named() -> None:
-    text = _text(scrape.expected_jobs(_without("kubelet"), JOBS))
+    text = _expected(_without("kubelet"))
     assert text == "job kubelet: seen no such job; expected at least 1 targets up"
 
 
@@ -48,20 +51,67 @@ def test_job_whose_targets_are_all_dropped_is_told_apart(how: str) -> None:
         targets["droppedTargets"] = [{"discoveredLabels": {"job": "kubelet"}}]
     else:
         targets["droppedTargetCounts"]["kubelet"] = 3
-    assert "no active target" in _text(scrape.expected_jobs(targets, JOBS))
-    assert "dropped by relabelling" in _text(scrape.expected_jobs(targets, JOBS))
+    assert "no active target" in _expected(targets)
+    assert "dropped by relabelling" in _expected(targets)
 
 
 def test_too_few_targets_up_are_counted() -> None:
     targets = objects.targets()
     targets["activeTargets"][2]["health"] = "down"
-    assert "0 of 1 targets up" in _text(scrape.expected_jobs(targets, JOBS))
-    two = (ScrapeJob(job="kubelet", min_targets=2),)
-    assert "1 of 1 targets up; expected at least 2" in _text(scrape.expected_jobs(objects.targets(), two))
+    assert "0 of 1 targets up" in _expected(targets)
+    two = (ScrapeJob(job="kubelet", min_targets=2, max_series=10),)
+    assert "1 of 1 targets up; expected at least 2" in _expected(objects.targets(), two)
 
 
 def test_contract_without_jobs_proves_nothing() -> None:
-    assert scrape.expected_jobs(objects.targets(), ())
+    assert _expected(objects.targets(), ())
+
+
+def test_node_without_a_target_that_is_up_is_named() -> None:
+    wanted = {"kubelet": {objects.NODE, "slurm-1"}}
+    assert _expected(objects.targets(), nodes=wanted) == (
+        "job kubelet, node slurm-1: seen no target up; expected a target up"
+    )
+    targets = objects.targets()
+    targets["activeTargets"][2]["health"] = "down"
+    assert f"node {objects.NODE}: seen no target up" in _expected(targets, nodes={"kubelet": {objects.NODE}})
+
+
+def test_job_that_needs_no_target_may_have_none() -> None:
+    none = (*JOBS, ScrapeJob(job="dcgm-exporter", min_targets=0, max_series=10))
+    assert _expected(objects.targets(), none) == ""
+    assert "node gpu-1: seen no target up" in _expected(objects.targets(), none, {"dcgm-exporter": {"gpu-1"}})
+
+
+GPU_TEMP = Metric(name="t", type=MetricType.GAUGE, unit="", meaning="", labels=("gpu", "UUID"))
+CPU = Metric(name="c", type=MetricType.COUNTER, unit="", meaning="", labels=("cpu",))
+
+
+def test_objects_are_told_apart_by_what_is_unique_and_else_by_their_node() -> None:
+    page = _producer(identity=("gpu", "UUID", "namespace", "pod", "container"))
+    assert scrape.about(GPU_TEMP, page) == {"gpu", "UUID"}
+    assert scrape.about(CPU, _producer(identity=("cpu",))) == {"cpu", "node"}
+    assert scrape.about(CPU, _producer(identity=("cpu",), per_node=False)) == {"cpu"}
+
+
+def test_object_that_two_targets_tell_of_is_named_with_both() -> None:
+    series = [
+        objects.series(1, job="dcgm-exporter", instance="node-a"),
+        objects.series(1, job="gpu", instance="n:9400"),
+    ]
+    text = _text(scrape.shared_objects([({"UUID": "GPU-1", "gpu": ""}, series)], _producer()))
+    assert text == (
+        "Kubelet object UUID=GPU-1: seen told of by 2 targets: dcgm-exporter (node-a), gpu (n:9400); expected one target"
+    )
+    assert scrape.shared_objects([], _producer()) == []
+
+
+def test_job_over_its_budget_is_named_with_its_largest_metrics() -> None:
+    within = [objects.series(10, job="kubelet")]
+    assert scrape.over_budget(within, JOBS, {}) == []
+    largest = {"kubelet": [objects.series(9, __name__="big"), objects.series(2, __name__="small")]}
+    text = _text(scrape.over_budget([objects.series(11, job="kubelet")], JOBS, largest))
+    assert text == "job kubelet: seen 11 series, most of them big 9, small 2; expected at most 10"
 
 
 def test_targets_that_are_up_are_fine() -> None:
@@ -112,14 +162,15 @@ def test_parameters_tell_targets_apart() -> None:
     assert scrape.no_duplicates(targets)
 
 
-def _producer(*, per_node: bool = True) -> Producer:
+def _producer(*, per_node: bool = True, identity: tuple[str, ...] = ()) -> Producer:
     return Producer(
         job="kubelet",
-        title="",
+        title="Kubelet",
         versions="",
         target_labels=("cluster", "environment", "node"),
         per_node=per_node,
         metrics=(COUNTER,),
+        identity=identity,
     )
 
 
@@ -140,9 +191,10 @@ def test_other_labels_are_named() -> None:
     assert "cluster other; expected cluster local" in _labels(_up(cluster="other"))
     assert "environment prod; expected environment dev" in _labels(_up(environment="prod"))
     assert "labels cluster, environment, node, pod;" in _labels(_up(pod="p"))
-    assert "targets on nodes node-b; expected nodes node-a" in _labels(_up(node="node-b"))
-    assert "expected nodes node-a, node-b" in _labels(_up(), {"node-a", "node-b"})
+    assert "nodes without node-a, with node-b besides; expected nodes node-a" in _labels(_up(node="node-b"))
+    assert "nodes without node-b; expected nodes node-a, node-b" in _labels(_up(), {"node-a", "node-b"})
     assert "no `up` series" in _labels([])
+    assert labels.target_labels([], _producer(), CLUSTER, set()) == []
     bare = _up()
     del bare[0]["metric"]["node"]
     assert "node missing" in _labels(bare)
@@ -157,85 +209,3 @@ def test_renamed_label_is_named() -> None:
     assert labels.collided({"exported_pod": []}) == []
     found = {"exported_pod": [objects.series(3, __name__="m", job="j")]}
     assert "m of job j: seen label exported_pod on 3 series" in _text(labels.collided(found))
-
-
-HEALTHY = Observation(count=2, low=0.0, high=9.0, labelled={"code": 2}, types=frozenset({"counter"}))
-
-
-def _seen(**changes: object) -> Observation:
-    return replace(HEALTHY, **changes)  # type: ignore[arg-type]  # each caller names fields with their types
-
-
-def test_metric_as_described_is_fine() -> None:
-    assert signals.contracted(COUNTER, "j", HEALTHY) == []
-
-
-METRIC_FAULTS = {
-    "absent": (_seen(count=0, low=None, high=None), "no series; expected present at all times"),
-    "other type": (_seen(types=frozenset({"gauge"})), "type gauge; expected type counter"),
-    "no type": (_seen(types=frozenset()), "type undeclared"),
-    "label missing": (_seen(labelled={"code": 0}), "no series with label code"),
-    "too low": (_seen(low=-1.0), "value -1; expected a value from 0 to 10"),
-    "too high": (_seen(high=11.0), "value 11; expected a value from 0 to 10"),
-    "not a number": (_seen(low=float("nan"), high=float("nan")), "value nan"),
-    "no value": (_seen(low=None), "no value"),
-}
-
-
-@pytest.mark.parametrize("kind", METRIC_FAULTS)
-def test_metric_that_breaks_its_contract_is_named(kind: str) -> None:
-    seen, words = METRIC_FAULTS[kind]
-    assert words in _text(signals.contracted(COUNTER, "j", seen))
-
-
-def test_event_metric_may_be_absent_but_not_wrong() -> None:
-    event = Metric(name="e", type=MetricType.GAUGE, unit="1", meaning="", presence=Presence.EVENT, event="a fault")
-    assert signals.contracted(event, "j", _seen(count=0)) == []
-    assert signals.fresh(event, "j", [], {"a"}, 30) == []
-    assert "type counter; expected type gauge" in _text(signals.contracted(event, "j", HEALTHY))
-
-
-def test_histogram_is_judged_by_its_own_series() -> None:
-    histogram = Metric(name="h", type=MetricType.HISTOGRAM, unit="seconds", meaning="", high=1.0)
-    names = [signals.series_name(histogram, label) for label in ("", "code", "le")]
-    assert names == ["h_count", "h_count", "h_bucket"]
-    counted = Observation(count=1, low=None, high=None, labelled={}, types=frozenset({"histogram"}))
-    assert signals.contracted(histogram, "j", counted) == []
-
-
-@pytest.mark.parametrize("name", ["x_total", "x"])
-def test_type_of_a_counter_is_found_with_and_without_suffix(name: str) -> None:
-    assert signals.declared_types({name: [{"type": "counter"}]}, COUNTER) == {"counter"}
-    assert signals.declared_types({"other": [{"type": "counter"}]}, COUNTER) == frozenset()
-
-
-def _fresh(*ages: Json) -> str:
-    return _text(signals.fresh(COUNTER, "j", list(ages), {"a", "b"}, 30))
-
-
-def test_age_is_judged_per_active_instance() -> None:
-    young = objects.series(30, instance="a")
-    assert _fresh(young, objects.series(1, instance="b"), objects.series(200, instance="gone")) == ""
-    old = _fresh(objects.series(1, instance="a"), objects.series(31, instance="b"))
-    assert old == "x_total of job j, instance b: seen newest sample 31 s old; expected younger than 30 s"
-    assert "no samples" in _fresh()
-    assert "no samples" in _fresh(objects.series(1, instance="gone"))
-    assert "instance a: seen newest sample nan s old" in _fresh(objects.series("NaN", instance="a"))
-
-
-def test_active_instance_without_the_metric_is_named() -> None:
-    text = _fresh(objects.series(1, instance="a"))
-    assert text == "x_total of job j, instance b: seen no samples; expected a sample younger than 30 s"
-
-
-def test_samples_from_the_future_are_named() -> None:
-    assert _fresh(objects.series(-10, instance="a"), objects.series(1, instance="b")) == ""
-    text = _fresh(objects.series(-11, instance="a"), objects.series(1, instance="b"))
-    assert text == "x_total of job j, instance a: seen newest sample 11 s in the future; expected none from the future"
-
-
-def test_event_of_the_past_is_absent_again() -> None:
-    event = replace(COUNTER, presence=Presence.EVENT, event="a fault")
-    assert signals.fresh(event, "j", [objects.series(249, instance="a")], {"a"}, 30) == []
-    assert signals.fresh(event, "j", [objects.series(-60, instance="a")], {"a"}, 30)
-    assert signals.fresh(COUNTER, "j", [objects.series(249, instance="a")], {"a"}, 30)

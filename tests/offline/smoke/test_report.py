@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _outcome(check_id: str, status: Status, requirement: str = "B1", tier: str = "live", **texts: str) -> Outcome:
+def _outcome(check_id: str, status: Status, requirement: str = "B1", tier: str = "live", **more: Any) -> Outcome:
     return Outcome(
         id=check_id,
         requirement=requirement,
@@ -26,7 +26,7 @@ def _outcome(check_id: str, status: Status, requirement: str = "B1", tier: str =
         status=status,
         seconds=1.25,
         remedy="do this",
-        **texts,
+        **more,
     )
 
 
@@ -42,8 +42,8 @@ def run() -> Run:
         versions={"kubernetes": "v1.34.4"},
         outcomes=[
             _outcome("a.passes", Status.PASS, "A1", evidence="all good"),
-            _outcome("a.simulated", Status.PASS, "A1", tier="simulated", evidence="on a stand-in"),
-            _outcome("b.passes", Status.PASS, evidence="fine"),
+            _outcome("a.simulated", Status.PASS, "A1", tier="simulated", evidence="on it", stand_ins=("gpus",)),
+            _outcome("b.passes", Status.PASS, evidence="fine", stand_ins=("gpus",)),
             _outcome("b.fails", Status.FAIL, evidence="<script>alert(1)</script> \x00\x1b[31m"),
             _outcome("c.left", Status.NOT_RUN, "C1", evidence="the run ended before it"),
             _outcome("d.skipped", Status.SKIP, "D1", skip_reason="no such capability"),
@@ -68,7 +68,7 @@ def test_json_has_the_contracted_shape(run: Run, tmp_path: Path) -> None:
     assert {"verdict", "stack", "cluster_uid", "versions", "started", "checks"} <= document.keys()
     keys = [
         *("id", "requirement", "claim", "tier", "impact"),
-        *("status", "seconds", "evidence", "remedy", "skip_reason"),
+        *("status", "seconds", "evidence", "remedy", "skip_reason", "stand_ins"),
     ]
     assert [list(check) for check in document["checks"]] == [keys] * 6
     assert document["verdict"] == "red"
@@ -88,7 +88,7 @@ def test_page_states_verdict_and_stand_ins_and_puts_failures_first(run: Run, tmp
     report.write(run, tmp_path)
     page = (tmp_path / "report.html").read_text()
     assert "Stack local is red" in page
-    assert "1 of 3 proven only on a stand-in" in page
+    assert "1 of 3 proven only on a stand-in (gpus 1), 1 in part (gpus)" in page
     order = [page.index(f"claim of {name}") for name in ("b.fails", "b.passes", "c.left", "a.passes", "d.skipped")]
     assert order == sorted(order)
     assert "no such capability" in page

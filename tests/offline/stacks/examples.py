@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from components.images import ImagePin
-from stacks.arguments import prometheus_args
+from stacks.arguments import existing_prometheus_args, prometheus_args
 from stacks.settings import Settings, parse
 
 if TYPE_CHECKING:
+    from components.existing_prometheus.args import ExistingPrometheusArgs
     from components.prometheus.args import PrometheusArgs
 
 ROOT = Path(__file__).parents[3]
@@ -21,6 +22,19 @@ UID = "11111111-2222-3333-4444-555555555555"
 OTHER_UID = "99999999-8888-7777-6666-555555555555"
 IMAGE_ID = "sha256:" + "a" * 64
 LOCAL_IMAGE = ImagePin(reference="plumbline.local/prometheus:3.16.0-0123abcd", image_id=IMAGE_ID)
+BUILT = {
+    "prometheus": LOCAL_IMAGE,
+    "alertmanager": ImagePin(reference="plumbline.local/alertmanager:0.31.1-0123abcd", image_id=IMAGE_ID),
+    "pushgateway": ImagePin(reference="plumbline.local/pushgateway:1.11.1-0123abcd", image_id=IMAGE_ID),
+    "node-exporter": ImagePin(reference="plumbline.local/node-exporter:1.12.1-0123abcd", image_id=IMAGE_ID),
+    "kube-state-metrics": ImagePin(
+        reference="plumbline.local/kube-state-metrics-stand-in:2.19.1-0123abcd", image_id=IMAGE_ID, stand_in=True
+    ),
+    "dcgm-exporter": ImagePin(
+        reference="plumbline.local/dcgm-exporter-simulator:4.6.0-4.8.3-0123abcd", image_id=IMAGE_ID, stand_in=True
+    ),
+}
+"""Role → image, as images.json of the embedded cluster has them."""
 
 
 def stack_file(stack: str) -> dict[str, Any]:
@@ -46,8 +60,12 @@ def as_pulumi_has_it(config: dict[str, Any]) -> dict[str, str]:
 
 def write_images(path: Path) -> Path:
     """An images.json as the image builder writes it."""
-    entry = {"reference": LOCAL_IMAGE.reference, "image_id": LOCAL_IMAGE.image_id}
-    path.write_text(json.dumps({"pause": entry, "prometheus": entry}), encoding="utf-8")
+    built = {"pause": LOCAL_IMAGE, **BUILT}
+    entries = {
+        role: {"reference": pin.reference, "image_id": pin.image_id, "stand_in": pin.stand_in}
+        for role, pin in built.items()
+    }
+    path.write_text(json.dumps(entries), encoding="utf-8")
     return path
 
 
@@ -59,6 +77,27 @@ def settings(stack: str, images: Path | None = None, **sections: dict[str, Any])
     return parse(stack, as_pulumi_has_it(config))
 
 
+EXISTING: dict[str, Any] = {"namespace": "team-monitoring", "labels": {"release": "team"}}
+"""A Prometheus that a team already runs, by the operator of kube-prometheus-stack."""
+
+
+def existing(stack: str = "staging", images: Path | None = None, **sections: dict[str, Any]) -> Settings:
+    """Parsed settings of a completed stack with that Prometheus in place of its own. sections: see settings()."""
+    config = completed(stack, images or Path("images.json"))
+    del config["plumbline:prometheus"]
+    section_of_it = EXISTING | sections.pop("existing_prometheus", {})
+    for section, values in {**sections, "existing_prometheus": section_of_it}.items():
+        config[f"plumbline:{section}"] = {**config.get(f"plumbline:{section}", {}), **values}
+    return parse(stack, as_pulumi_has_it(config))
+
+
+def existing_args(**sections: dict[str, Any]) -> ExistingPrometheusArgs:
+    """Arguments of what that Prometheus is given by stack local."""
+    found = existing("local", None, **sections)
+    assert found.existing_prometheus is not None
+    return existing_prometheus_args(found, found.existing_prometheus)
+
+
 def local_args(**sections: dict[str, Any]) -> PrometheusArgs:
     """Arguments of the Prometheus component of stack local."""
-    return prometheus_args(settings("local", None, **sections), {"prometheus": LOCAL_IMAGE})
+    return prometheus_args(settings("local", None, **sections), BUILT)

@@ -1,0 +1,96 @@
+"""What components/policy.py lets pass, entry by entry, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from components.objects import Manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyException:
+    """One complaint that is accepted. kind, name: of the object. rule: name of the function that complains.
+
+    name and complaint are patterns in which `*` stands for any text: a namespace or a path that settings decide.
+    """
+
+    kind: str
+    name: str
+    rule: str
+    complaint: str
+    reason: str
+
+    def covers(self, manifest: Manifest, rule: str, complaint: str) -> bool:
+        """Whether this very complaint of this rule about this object is accepted."""
+        return (
+            (manifest["kind"], rule) == (self.kind, self.rule)
+            and fnmatchcase(manifest["metadata"]["name"], self.name)
+            and fnmatchcase(complaint, self.complaint)
+        )
+
+
+_ROOT_REASON = (
+    "the kubelet's PodResources socket belongs to root and nobody else may connect; it says which pod has which GPU"
+)
+
+EXCEPTIONS: tuple[PolicyException, ...] = (
+    PolicyException(
+        kind="Namespace",
+        name="*-node",
+        rule="namespace_is_restricted",
+        complaint="lets in pods of level privileged; *",
+        reason="Pod Security refuses every host path below this level, and node agents are made of them; "
+        "nothing else of the stack lives there",
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="dcgm-exporter",
+        rule="runs_as_non_root",
+        complaint="container exporter may run as root; *",
+        reason=_ROOT_REASON,
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="dcgm-exporter",
+        rule="has_no_privileges",
+        complaint="container exporter adds capability SYS_ADMIN; *",
+        reason="the driver gives profiling counters (DCGM_FI_PROF_*) to nobody without it; "
+        "neither a simulated exporter nor one attached to a hostengine has it",
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="dcgm-exporter",
+        rule="stays_off_the_node",
+        complaint="volume pod-resources mounts the node's * read-only",
+        reason=_ROOT_REASON,
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="node-exporter",
+        rule="stays_off_the_node",
+        complaint="hostNetwork is set",
+        reason="interfaces, sockets and connections belong to a network namespace, and the node's are asked for",
+    ),
+    *(
+        PolicyException(
+            kind="DaemonSet",
+            name="node-exporter",
+            rule="stays_off_the_node",
+            complaint=f"volume {volume} mounts the node's {path} read-only",
+            reason=reason,
+        )
+        for volume, path, reason in (
+            ("procfs", "/proc", "a container's own procfs shows neither the node's processes nor its mounts"),
+            ("sysfs", "/sys", "a container's own sysfs hides devices of the node"),
+            ("rootfs", "/", "free space is asked of a mounted file system, wherever it is mounted"),
+            (
+                "textfile",
+                "*",
+                "programs of the node leave metrics of their own there, if the settings name a directory",
+            ),
+        )
+    ),
+)

@@ -1,0 +1,1 @@
+"""Stand-ins for what runs on a real platform: GPUs, and later the workloads that use them."""

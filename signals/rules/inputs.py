@@ -1,0 +1,28 @@
+"""What rules are made from: which jobs there are, the stack's numbers, and how pods say whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from signals.catalogue.labels import WORKLOAD_IDENTITY
+from signals.thresholds import Thresholds
+
+POD_LABELS: dict[str, str] = {key: f"plumbline.dev/{key.replace('_', '-')}" for key in WORKLOAD_IDENTITY}
+"""Identity label → label that a pod carries, unless the stack's settings say otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleInputs:
+    """Inputs of every rule file.
+
+    jobs: scrape jobs that exist; a file whose jobs are missing is not rendered. pod_labels: identity label → pod
+    label. budgets: job → series that are planned for. runbooks: base address in front of `docs/runbooks`, empty for
+    paths relative to the repository. alert_pipeline: an Alertmanager receives what fires.
+    """
+
+    jobs: tuple[str, ...]
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    pod_labels: dict[str, str] = field(default_factory=lambda: dict(POD_LABELS))
+    budgets: dict[str, int] = field(default_factory=dict)
+    runbooks: str = ""
+    alert_pipeline: bool = False

@@ -1,0 +1,70 @@
+"""Numbers that alerts compare with: one record per stack, defaults for a cluster of data-centre GPUs.
+
+The settings of a stack hold this very record under `plumbline:thresholds`.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Thresholds(BaseModel):
+    """Every number that an alert compares with and that a team may want otherwise. Ratios are 0 to 1."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    gpu_temperature_celsius: float = Field(default=85.0, gt=0, lt=130, description="GPU temperature, °C")
+    gpu_temperature_celsius_by_model: dict[str, float] = Field(
+        default_factory=dict, description="exceptions: value of the label `modelName` → °C"
+    )
+    gpu_utilization_low: float = Field(default=0.10, gt=0, lt=1, description="ratio below which an allocated GPU idles")
+    gpu_memory_high: float = Field(default=0.90, gt=0, lt=1, description="used share of the framebuffer")
+    gpu_thermal_throttle: float = Field(
+        default=0.10, gt=0, lt=1, description="share of time for which heat holds the clocks of a GPU back"
+    )
+    gpu_power_throttle: float = Field(
+        default=0.80, gt=0, lt=1, description="share of time for which the power limit holds the clocks of a GPU back"
+    )
+    gpu_pcie_replays_per_minute: float = Field(default=8.0, gt=0, le=10_000, description="PCIe packets sent again")
+    gpu_nvlink_crc_per_second: float = Field(default=100.0, gt=0, le=1e6, description="damaged NVLink packets")
+    gpu_replicas: int = Field(
+        default=1, ge=1, le=64, description="devices that the device plugin offers per GPU, above 1 with time-slicing"
+    )
+    filesystem_free_low: float = Field(
+        default=0.15, gt=0, lt=1, description="free share of a file system below which it is watched for filling up"
+    )
+    filesystem_free_critical: float = Field(default=0.05, gt=0, lt=1, description="free share that is an emergency")
+    inodes_free_low: float = Field(default=0.10, gt=0, lt=1, description="free share of a file system's inodes")
+    memory_available_low: float = Field(
+        default=0.10, gt=0, lt=1, description="available share of a node's memory below which kills are its own fault"
+    )
+    pressure_stalled_high: float = Field(
+        default=0.20, gt=0, lt=1, description="share of time in which no process of a node gets on"
+    )
+    clock_skew_seconds: float = Field(default=2.0, ge=0.5, le=300, description="a node's clock against Prometheus'")
+    network_errors_high: float = Field(default=0.01, gt=0, lt=1, description="share of packets damaged or dropped")
+    rdma_timeouts_per_second: float = Field(
+        default=1.0, gt=0, le=1e6, description="RDMA packets of one port that nobody confirms in time"
+    )
+    kernel_table_high: float = Field(
+        default=0.80, gt=0, lt=1, description="used share of tracked connections or of open files of a node"
+    )
+    quota_high: float = Field(default=0.90, gt=0, lt=1, description="used share of a ResourceQuota")
+    series_budget_high: float = Field(
+        default=0.80, gt=0, lt=1, description="used share of a series budget, if it is about to be passed"
+    )
+    job_overdue_periods: float = Field(
+        default=1.5, ge=1, le=100, description="periods after which a job that pushes its success is overdue"
+    )
+
+
+class Sizing(BaseModel):
+    """How large the cluster is expected to be: what series budgets and scrape limits are computed from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    nodes: int = Field(default=10, gt=0, description="nodes")
+    gpus_per_node: int = Field(default=8, ge=0, description="GPUs of the largest node; with MIG, instances")
+    gpu_nodes: int = Field(default=10, ge=0, description="nodes with GPUs")
+    pods: int = Field(default=500, gt=0, description="pods of the whole cluster, finished ones included")
+    pods_per_node: int = Field(default=110, gt=0, description="pods of the fullest node")

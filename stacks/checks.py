@@ -1,0 +1,54 @@
+"""Which checks a stack expects, by what it claims. A check that is expected and does not run makes smoke red."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from stacks.contract import Capability
+
+ALWAYS: Final = (
+    "cluster.identity",
+    "pods.running",
+    "pods.not_restarted",
+    "workloads.rolled_out",
+    "workloads.image",
+    "claims.bound",
+    "node.conditions",
+)
+"""Checks that every stack brings, whatever runs on it."""
+
+BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
+    ("metrics",): (
+        "prometheus.rules_healthy",
+        "prometheus.sentinel_rule",
+        "scrape.expected_jobs",
+        "scrape.all_up",
+        "scrape.no_duplicates",
+        "scrape.labels",
+        "signals.contract",
+        "signals.fresh",
+    ),
+    ("prometheus-managed",): (
+        "prometheus.reload",
+        "prometheus.revision",
+        "prometheus.flags",
+        "prometheus.storage_fresh",
+        "pod.security",
+        "pod.volume",
+    ),
+    ("node-access",): ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"),
+}
+"""Capabilities → checks that run where all of them are claimed."""
+
+PROOFS: Final = ("prometheus.data_survives_kill",)
+"""Disruptive: run by `make prove` alone and therefore not expected of a plain smoke run."""
+
+
+def expected(capabilities: tuple[Capability, ...]) -> tuple[str, ...]:
+    """Ids of the checks that must run."""
+    found = list(ALWAYS)
+    for needed, checks in BY_CAPABILITY.items():
+        if set(needed) <= set(capabilities):
+            found += checks
+    return tuple(found)

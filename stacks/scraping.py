@@ -1,0 +1,144 @@
+"""From settings to what is scraped: which pages of the catalogue exist on this stack, where, and within which budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.alertmanager import names as alertmanager
+from components.dcgm_exporter import names as dcgm_exporter
+from components.existing_prometheus.names import CLUSTER_JOBS
+from components.kube_state_metrics import names as kube_state_metrics
+from components.naming import node_namespace_name
+from components.node_exporter import names as node_exporter
+from components.prometheus import names as prometheus
+from components.pushgateway import names as pushgateway
+from components.scrape import PodTargets, ScrapeJob, StaticTarget
+from signals.budget import samples_per_scrape, series
+from signals.catalogue import PRODUCERS
+from signals.catalogue.kube_state_metrics import SELF
+from signals.rules.inputs import RuleInputs
+from stacks.contract import ScrapeJob as Promised
+
+if TYPE_CHECKING:
+    from signals.catalogue.model import Producer
+    from stacks.exporters import PodSource
+    from stacks.settings import Settings
+
+_PUSHED_INTERVAL = "5s"
+"""Short, because smoke's proof that a page arrives goes through the Pushgateway, and it serves few series."""
+
+
+def scrape_jobs(settings: Settings) -> tuple[ScrapeJob, ...]:
+    """Every job of the stack, in the order of the catalogue."""
+    pods = _pods(settings)
+    static = tuple(StaticTarget(node=t.node, address=t.address) for t in settings.dcgm_exporter.targets)
+    return tuple(
+        ScrapeJob(
+            page=page,
+            sample_limit=min(settings.limits.samples, samples_per_scrape(page, settings.sizing)),
+            pods=pods.get(page.job),
+            static=static if page.job == dcgm_exporter.NAME else (),
+            interval=_PUSHED_INTERVAL if page.job == pushgateway.NAME else None,
+        )
+        for page in PRODUCERS
+        if _exists(settings, page)
+    )
+
+
+def promised_jobs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> tuple[Promised, ...]:
+    """The same jobs as the contract promises them."""
+    return tuple(
+        Promised(
+            job=job.page.job,
+            min_targets=1,
+            node_selector=_node_selector(settings, job.page),
+            static=tuple(target.node for target in job.static),
+            max_series=series(job.page, settings.sizing),
+        )
+        for job in jobs
+    )
+
+
+def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
+    """What every rule file is made from."""
+    return RuleInputs(
+        jobs=tuple(job.page.job for job in jobs),
+        thresholds=settings.thresholds,
+        pod_labels=settings.workload_labels,
+        budgets={job.page.job: series(job.page, settings.sizing) for job in jobs},
+        runbooks=settings.runbooks or "",
+        alert_pipeline=settings.alertmanager.mode == "existing" or tells_own_alertmanager(settings),
+    )
+
+
+def tells_own_alertmanager(settings: Settings) -> bool:
+    """Whether an Alertmanager of this stack is told what fires; a Prometheus that runs already may not tell it."""
+    existing = settings.existing_prometheus
+    return settings.alertmanager.mode == "managed" and (existing is None or existing.tells_our_alertmanager)
+
+
+def guarded(settings: Settings) -> tuple[str, ...]:
+    """Jobs whose pods are behind network policies of this stack; none applies to a pod in the node's own network."""
+    modes = {
+        alertmanager.NAME: settings.alertmanager.mode,
+        pushgateway.NAME: settings.pushgateway.mode,
+        kube_state_metrics.NAME: settings.kube_state_metrics.mode,
+        SELF.job: settings.kube_state_metrics.mode,
+        dcgm_exporter.NAME: settings.dcgm_exporter.mode,
+    }
+    return tuple(name for name, mode in modes.items() if mode in ("managed", "simulated"))
+
+
+def _exists(settings: Settings, page: Producer) -> bool:
+    modes = {
+        dcgm_exporter.NAME: settings.dcgm_exporter.mode,
+        node_exporter.NAME: settings.node_exporter.mode,
+        kube_state_metrics.NAME: settings.kube_state_metrics.mode,
+        # About the program itself; an existing one may keep that port to itself.
+        SELF.job: "managed" if settings.kube_state_metrics.mode == "managed" else "off",
+        pushgateway.NAME: settings.pushgateway.mode,
+        alertmanager.NAME: "managed" if settings.alertmanager.mode == "managed" else "off",
+    }
+    existing = settings.existing_prometheus
+    if existing is not None:
+        # What it scrapes already, itself included, would be scraped twice.
+        own = (prometheus.NAME, *CLUSTER_JOBS)
+        modes |= {job: "managed" if job in existing.jobs else "off" for job in own}
+    return modes.get(page.job) != "off" or (page.job == dcgm_exporter.NAME and bool(settings.dcgm_exporter.targets))
+
+
+def _pods(settings: Settings) -> dict[str, PodTargets]:
+    """Job → pods, for jobs whose pods carry labels that somebody chose: this stack, or the settings."""
+    stack, node = settings.namespace, node_namespace_name(settings.namespace)
+    found = {
+        name.NAME: PodTargets(namespace=namespace, labels=name.selector(stack), port_name=name.PORT_NAME)
+        for name, namespace in (
+            (prometheus, stack),
+            (alertmanager, stack),
+            (pushgateway, stack),
+            (kube_state_metrics, stack),
+            (node_exporter, node),
+            (dcgm_exporter, node),
+        )
+    }
+    state = kube_state_metrics
+    found[SELF.job] = PodTargets(namespace=stack, labels=state.selector(stack), port_name=state.TELEMETRY_PORT_NAME)
+    for name, section in (
+        (dcgm_exporter.NAME, settings.dcgm_exporter),
+        (node_exporter.NAME, settings.node_exporter),
+        (kube_state_metrics.NAME, settings.kube_state_metrics),
+    ):
+        if section.mode == "existing" and section.existing is not None:
+            found[name] = _source(section.existing)
+    if settings.dcgm_exporter.mode == "off":
+        del found[dcgm_exporter.NAME]
+    return found
+
+
+def _source(source: PodSource) -> PodTargets:
+    return PodTargets(namespace=source.namespace, labels=dict(source.labels), port_name=source.port)
+
+
+def _node_selector(settings: Settings, page: Producer) -> dict[str, str]:
+    managed = settings.dcgm_exporter.mode in ("managed", "existing")
+    return dict(settings.dcgm_exporter.node_selector) if page.job == dcgm_exporter.NAME and managed else {}
