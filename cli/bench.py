@@ -1,12 +1,14 @@
-"""`bench`: how long each stage takes on this machine, measured by running it on a cluster state of its own.
+"""`bench`: how long each stage takes on this machine, and what 8192 GPUs cost a running Prometheus.
 
-Nothing is asserted: the aims stand beside the figures. The cold figure needs an empty cache and some 30 minutes; it is
-measured with `make bench COLD=1`, in a home of its own that is deleted afterwards.
+Nothing is asserted on time: the aims stand beside the figures. Stages run on a cluster state of their own. The cold
+figure needs an empty cache and some 30 minutes; it is measured with `make bench COLD=1`, in a home of its own that is
+deleted afterwards. ONLY in the environment, where make puts what follows the word, chooses: the default is the stages.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,12 +19,22 @@ from cli import embedded
 from cli.engine import ROOT
 from sandbox.cluster import ownership
 from sandbox.errors import SandboxError
+from sandbox.programs import build as programs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sandbox.home import Home
     from sandbox.progress import Progress
 
 BENCH_STATE: Final = "bench"
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "stages": ("stages",),
+    "signals": ("signals",),
+    "all": ("stages", "signals"),
+}
+SIGNALS_REPORT: Final = ROOT / ".out" / "bench" / "signals.json"
+END_SECONDS: Final = 90.0  # two programs with 30 seconds each to end, and room
 AIMS: Final = {
     "cold: make up, every cache empty": 35 * 60,
     "make up, new state, caches warm": 180,
@@ -35,6 +47,25 @@ AIMS: Final = {
 
 
 def bench(home: Home, progress: Progress, *, cold: bool) -> int:
+    """Measure what ONLY chooses and print tables; the exit code is that of the signals. Raises SandboxError."""
+    wanted = chosen(os.environ)
+    if "stages" in wanted:
+        stages(home, progress, cold=cold)
+    if "signals" in wanted:
+        return signals(home, progress)
+    print("\n  rules and queries at 8192 GPUs, 7 minutes, no cluster: make bench ONLY=signals")
+    return 0
+
+
+def chosen(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What is measured: `stages`, `signals`, or both for `all`. Raises SandboxError for anything else."""
+    only = environment.get("ONLY", "stages")
+    if only not in CHOICES:
+        raise SandboxError(f"ONLY is {only!r}, which make bench does not know", f"give one of {', '.join(CHOICES)}")
+    return CHOICES[only]
+
+
+def stages(home: Home, progress: Progress, *, cold: bool) -> None:
     """Measure every stage and print a table. The user's running cluster is stopped first, its data kept."""
     state = home.state(BENCH_STATE)
     with ownership.machine_lock("preparing make bench"):
@@ -56,7 +87,37 @@ def bench(home: Home, progress: Progress, *, cold: bool) -> int:
             embedded.take_down(home, progress)
             embedded.delete_state(home, state, progress)
     print(table(measured, os.cpu_count() or 1))
-    return 0
+
+
+def signals(home: Home, progress: Progress) -> int:
+    """Run the bench of signals to its end; Ctrl-C lets it end what it started. Returns its exit code.
+
+    A program of its own, because it joins this room's sandbox with components and stacks, which no room may.
+    """
+    programs.ensure(home, ["prometheus"], progress)
+    argv = [sys.executable, "-m", "tests.bench.signals"]
+    argv += ["--prometheus", str(programs.binary(home, "prometheus")), "--out", str(SIGNALS_REPORT)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # A session of its own: it hears of Ctrl-C from us alone, once, and not from the terminal too.
+    with subprocess.Popen(argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            return process.wait()
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait until it has ended its own programs. Signals that come meanwhile would leave them behind."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        process.terminate()
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def table(measured: dict[str, float], cores: int) -> str:

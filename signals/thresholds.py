@@ -5,7 +5,11 @@ The settings of a stack hold this very record under `plumbline:thresholds`.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+_Celsius = Annotated[float, Field(gt=0, lt=130)]
 
 
 class Thresholds(BaseModel):
@@ -13,8 +17,8 @@ class Thresholds(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    gpu_temperature_celsius: float = Field(default=85.0, gt=0, lt=130, description="GPU temperature, °C")
-    gpu_temperature_celsius_by_model: dict[str, float] = Field(
+    gpu_temperature_celsius: _Celsius = Field(default=85.0, description="GPU temperature, °C")
+    gpu_temperature_celsius_by_model: dict[str, _Celsius] = Field(
         default_factory=dict, description="exceptions: value of the label `modelName` → °C"
     )
     gpu_utilization_low: float = Field(default=0.10, gt=0, lt=1, description="ratio below which an allocated GPU idles")

@@ -224,7 +224,7 @@ def _alerting() -> tuple[Check, ...]:
             claim="An alert of each severity arrives at its receiver alone, with a runbook that exists, and resolves",
             remedy="follow the alert from /alerts of Prometheus to Alertmanager, its silences, and the receiver's log",
             impact=Impact.SENTINEL,
-            needs=(*METRICS, "push", "alerting"),
+            needs=(*METRICS, "push", "alerting", "alert-sink"),
             component=ALERTMANAGER,
         ),
     )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stacks.fields import Bytes, DnsName, DnsSubdomain, Duration, HttpUrl, Namespace, SecretKey, Text
+from stacks.fields import Bytes, DnsName, DnsSubdomain, Duration, HttpUrl, SecretKey, Text
 from stacks.section import Section
 
 
@@ -41,14 +41,14 @@ class Receivers(Section):
 class AlertmanagerAddress(Section):
     """An Alertmanager that a team already runs."""
 
-    address: Text = Field(pattern=r"[^\s/:]+:[0-9]{1,5}", description="`host:port`, reached from Prometheus")
+    address: Text = Field(pattern=r"^[^\s/:]+:[0-9]{1,5}$", description="`host:port`, reached from Prometheus")
     scheme: Literal["http", "https"] = Field(default="http", description="`http` or `https`")
 
 
 class Sink(Section):
     """A service that keeps what it receives, so that smoke can read a notification back. The sandbox has one."""
 
-    namespace: Namespace = Field(description="namespace of the Service")
+    namespace: DnsName = Field(description="namespace of the Service")
     service: DnsName = Field(description="name of the Service")
     port: int = Field(gt=0, lt=65536, description="port of the Service")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from components.alertmanager import names as am
 from components.alertmanager.args import AlertmanagerArgs, Receiver, Webhook
-from components.alertmanager.names import NAME as ALERTMANAGER
-from components.alertmanager.names import PORT as ALERTMANAGER_PORT
 from components.existing_prometheus.args import ExistingPrometheusArgs
 from components.prometheus.args import (
     AlertmanagerTarget,
@@ -17,6 +16,7 @@ from components.prometheus.args import (
     ScrapeLimits,
 )
 from components.pushgateway.args import PushgatewayArgs
+from components.scrape import PodTargets
 from components.secrets import Existing
 from signals.alertmanager_config import RECEIVERS
 from stacks.scraping import guarded, rule_inputs, scrape_jobs
@@ -116,7 +116,8 @@ def pushgateway_args(settings: Settings, images: dict[str, ImagePin]) -> Pushgat
 def _alertmanagers(settings: Settings) -> tuple[AlertmanagerTarget, ...]:
     wanted = settings.alertmanager
     if wanted.mode == "managed":
-        return (AlertmanagerTarget(address=f"{ALERTMANAGER}.{settings.namespace}.svc:{ALERTMANAGER_PORT}"),)
+        pods = PodTargets(namespace=settings.namespace, labels=am.selector(settings.namespace), port_name=am.PORT_NAME)
+        return (AlertmanagerTarget(pods=pods),)
     return tuple(AlertmanagerTarget(address=found.address, scheme=found.scheme) for found in wanted.existing)
 
 

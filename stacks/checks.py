@@ -15,6 +15,7 @@ ALWAYS: Final = (
     "workloads.image",
     "claims.bound",
     "node.conditions",
+    "pod.security",
 )
 """Checks that every stack brings, whatever runs on it."""
 
@@ -28,15 +29,22 @@ BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
         "scrape.labels",
         "signals.contract",
         "signals.fresh",
+        "signals.budget",
+        "signals.banned",
     ),
-    ("prometheus-managed",): (
+    ("metrics", "prometheus-managed"): (
         "prometheus.reload",
         "prometheus.revision",
         "prometheus.flags",
         "prometheus.storage_fresh",
-        "pod.security",
         "pod.volume",
     ),
+    ("metrics", "gpu"): ("gpu.count", "gpu.attribution", "gpu.handover"),
+    ("alerting",): ("alertmanager.config",),
+    ("metrics", "alerting"): ("alertmanager.connected",),
+    ("push",): ("push.flags",),
+    ("metrics", "push"): ("push.labels",),
+    ("metrics", "push", "alerting", "alert-sink"): ("alerting.delivery",),
     ("node-access",): ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"),
 }
 """Capabilities → checks that run where all of them are claimed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import yaml
 from kubernetes import client
@@ -164,9 +164,8 @@ class KubeReader:
     def _get(self, path: str, _request_timeout: tuple[float, float]) -> Json:
         request = self._api.param_serialize("GET", path, auth_settings=["BearerToken"])
         answer = self._api.call_api(*request, _request_timeout=_request_timeout)
-        answer.read()
-        found: Json = self._api.response_deserialize(answer, {"200": "object"}).data
-        return found
+        answer.read()  # type: ignore[no-untyped-call]  # the client is untyped
+        return cast("Json", self._api.response_deserialize(answer, {"200": "object"}).data)
 
     def _expandable(self, class_name: str | None) -> bool | None:
         """Reading a class is a cluster-wide right that a deployer may lack; then the API server is left to judge."""

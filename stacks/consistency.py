@@ -1,19 +1,21 @@
-"""Relations between the settings of exporters and alerting: each value is right by itself, together they cannot work."""
+"""Relations between settings of exporters and alerting: each value is right by itself, together they cannot work."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from components.dcgm_exporter.names import NAME as GPU_JOB
 from signals.budget import samples_per_scrape
-from signals.catalogue import PRODUCERS
 from signals.catalogue.labels import WORKLOAD_IDENTITY
 from stacks.fields import duration_seconds
+from stacks.scraping import pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stacks.alerting import Webhook
+    from stacks.exporters import DcgmExporter, KubeStateMetrics, NodeExporter
     from stacks.settings import Settings
 
 _INTERVALS = ("1s", "5m")
@@ -30,11 +32,12 @@ def inconsistent(settings: Settings) -> list[str]:
         *_webhooks(settings),
         *_workload_labels(settings),
         *_limits(settings),
+        *_sizing(settings),
     ]
 
 
 def _existing(settings: Settings) -> Iterator[str]:
-    sections = {
+    sections: dict[str, DcgmExporter | NodeExporter | KubeStateMetrics] = {
         "dcgm_exporter": settings.dcgm_exporter,
         "node_exporter": settings.node_exporter,
         "kube_state_metrics": settings.kube_state_metrics,
@@ -126,11 +129,24 @@ def _workload_labels(settings: Settings) -> Iterator[str]:
 def _limits(settings: Settings) -> Iterator[str]:
     """A limit below what is planned for would throw away healthy scrapes."""
     section = "prometheus" if settings.existing_prometheus is None else "existing_prometheus"
-    for page in PRODUCERS:
+    for page in pages(settings):
         planned = samples_per_scrape(page, settings.sizing)
         if settings.limits.samples < planned / 2:
             yield (
                 f"plumbline:{section}.limits.samples {settings.limits.samples} is far below the {planned} "
                 f"samples that plumbline:sizing plans for one scrape of {page.job}; such a scrape would be thrown away "
                 "whole; fix: raise the limit, or correct the sizing"
+            )
+
+
+def _sizing(settings: Settings) -> Iterator[str]:
+    """To Prometheus a limit of 0 samples is none, and the first series would pass a budget of 0."""
+    sizing = settings.sizing
+    measured = any(page.job == GPU_JOB for page in pages(settings))
+    for key, value in (("gpu_nodes", sizing.gpu_nodes), ("gpus_per_node", sizing.gpus_per_node)):
+        if measured and value == 0:
+            yield (
+                f"plumbline:sizing.{key} is 0, and plumbline:dcgm_exporter.mode `{settings.dcgm_exporter.mode}` "
+                "measures GPUs; accepted: as many as are expected, nodes outside the cluster included; fix: pulumi "
+                f"config set --path 'plumbline:sizing.{key}' 8, or plumbline:dcgm_exporter.mode `off`"
             )

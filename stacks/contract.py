@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from signals.alertmanager_config import Receiver  # noqa: TC001  # pydantic reads the type at run time
-from signals.rules.inputs import RuleInputs  # noqa: TC001  # pydantic reads the type at run time
+from signals.alertmanager_config import Receiver
+from signals.rules.inputs import RuleInputs
 
 CONTRACT_CONFIGMAP = "plumbline-contract"
 CONTRACT_KEY = "contract.json"
@@ -49,7 +49,7 @@ class Cluster(Part):
 
 
 class Endpoint(Part):
-    """A service: reached by `url` if set, else by port-forward through the API server. namespace: None = the stack's."""
+    """A service: reached by `url` if set, else by a forward through the API server. namespace: None is the stack's."""
 
     service: str
     namespace: str | None = None

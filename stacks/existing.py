@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from components.existing_prometheus.names import PORT, SERVICE
-from stacks.fields import DnsName, DnsSubdomain, Duration, HttpUrl, LabelValue, Namespace
+from stacks.fields import DnsName, DnsSubdomain, Duration, HttpUrl, LabelValue
 from stacks.limits import Limits
 from stacks.section import Section
 
@@ -15,7 +15,7 @@ from stacks.section import Section
 class ExistingPrometheus(Section):
     """A Prometheus that a team already runs: it gets monitors and rules, and the stack deploys none of its own."""
 
-    namespace: Namespace = Field(description="namespace of its object of kind Prometheus")
+    namespace: DnsName = Field(description="namespace of its object of kind Prometheus")
     name: DnsSubdomain | None = Field(
         default=None, description="name of that object; not needed where the namespace has one"
     )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stacks.fields import Bytes, DnsName, Duration, Namespace, Text
+from stacks.fields import Bytes, DnsName, Duration, Text
 from stacks.section import Section
 
 ExporterMode = Literal["managed", "existing", "off"]
@@ -15,7 +15,7 @@ ExporterMode = Literal["managed", "existing", "off"]
 class PodSource(Section):
     """Pods of an exporter that somebody else deploys."""
 
-    namespace: Namespace = Field(description="namespace of the pods")
+    namespace: DnsName = Field(description="namespace of the pods")
     labels: dict[str, str] = Field(min_length=1, description="labels that all of them have")
     port: DnsName = Field(description="name of the container port that serves /metrics")
 
@@ -24,7 +24,7 @@ class NodeTarget(Section):
     """An exporter outside the cluster."""
 
     node: Text = Field(description="value of the label `node`")
-    address: Text = Field(pattern=r"[^\s/:]+:[0-9]{1,5}", description="`host:port`")
+    address: Text = Field(pattern=r"^[^\s/:]+:[0-9]{1,5}$", description="`host:port`")
 
 
 class DcgmExporter(Section):
@@ -78,4 +78,4 @@ class Pushgateway(Section):
 
     mode: Literal["managed", "off"] = Field(default="managed", description="`managed` or `off`")
     volume: Bytes = Field(default="1Gi", description="size of the claim, a Kubernetes quantity")
-    push_from: tuple[Namespace, ...] = Field(default=(), description="other namespaces whose pods may push")
+    push_from: tuple[DnsName, ...] = Field(default=(), description="other namespaces whose pods may push")

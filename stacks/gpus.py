@@ -1,4 +1,4 @@
-"""The conflict doctor before a change: what already measures GPUs in this cluster, against what the settings ask for."""
+"""The conflict doctor before a change: what already measures GPUs in this cluster, against what is asked for."""
 
 from __future__ import annotations
 

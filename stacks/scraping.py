@@ -1,4 +1,4 @@
-"""From settings to what is scraped: which pages of the catalogue exist on this stack, where, and within which budget."""
+"""From settings to what is scraped: which pages of the catalogue a stack has, where, and within which budget."""
 
 from __future__ import annotations
 
@@ -40,9 +40,13 @@ def scrape_jobs(settings: Settings) -> tuple[ScrapeJob, ...]:
             static=static if page.job == dcgm_exporter.NAME else (),
             interval=_PUSHED_INTERVAL if page.job == pushgateway.NAME else None,
         )
-        for page in PRODUCERS
-        if _exists(settings, page)
+        for page in pages(settings)
     )
+
+
+def pages(settings: Settings) -> tuple[Producer, ...]:
+    """The pages of the catalogue that this stack has scraped, in their order."""
+    return tuple(page for page in PRODUCERS if _exists(settings, page))
 
 
 def promised_jobs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> tuple[Promised, ...]:
@@ -140,5 +144,6 @@ def _source(source: PodSource) -> PodTargets:
 
 
 def _node_selector(settings: Settings, page: Producer) -> dict[str, str]:
-    managed = settings.dcgm_exporter.mode in ("managed", "existing")
-    return dict(settings.dcgm_exporter.node_selector) if page.job == dcgm_exporter.NAME and managed else {}
+    """Simulated GPUs are on every node. Without an exporter in the cluster, its nodes must have no GPUs either."""
+    real = page.job == dcgm_exporter.NAME and settings.dcgm_exporter.mode != "simulated"
+    return dict(settings.dcgm_exporter.node_selector) if real else {}

@@ -1,4 +1,4 @@
-"""Secrets that somebody else keeps: each that the settings name must be there with its keys, before anything is changed.
+"""Secrets that somebody else keeps: each that the settings name must be there with its keys, before any change.
 
 A missing one would leave a pod waiting for its volume, or a receiver without an address, long after the deployment.
 """

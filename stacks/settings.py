@@ -152,7 +152,7 @@ class Settings(Section):
     kubelet: Kubelet = Field(default_factory=Kubelet, description="key tls")
     network: Network = Field(default_factory=Network, description="key policies")
     prometheus: Prometheus | None = Field(
-        default=None, description="deployed by this stack: keys retention, retention_size, volume and optional ones"
+        default=None, description="keys retention, retention_size, volume and optional ones"
     )
     existing_prometheus: ExistingPrometheus | None = Field(
         default=None, description="instead of `prometheus`, one that runs already: keys namespace, labels, …"

@@ -1,4 +1,4 @@
-"""The systems of a stack, one function each: what settings make of a component, and what the contract promises of it."""
+"""Systems of a stack, one function each: what settings make of a component, and what the contract promises of it."""
 
 from __future__ import annotations
 

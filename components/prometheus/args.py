@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from components.images import ImagePin
-    from components.scrape import ScrapeJob
+    from components.scrape import PodTargets, ScrapeJob
     from signals.rules.inputs import RuleInputs
 
 
@@ -57,9 +57,14 @@ class RemoteWrite:
 
 @dataclass(frozen=True, kw_only=True)
 class AlertmanagerTarget:
-    """An Alertmanager that receives what fires. address: `host:port`. scheme: http or https."""
+    """An Alertmanager that receives what fires: pods, or one at an address. scheme: http or https.
 
-    address: str
+    pods: found by the API server, each told by itself. Through a Service, a connection that was made while the
+    Service had no endpoint, or to one that is gone, is kept and used again. address: `host:port`.
+    """
+
+    pods: PodTargets | None = None
+    address: str | None = None
     scheme: str = "http"
     path_prefix: str = ""
 

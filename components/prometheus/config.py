@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from components.prometheus.discovery import discovery
+from components.prometheus.discovery import discovery, pod_discovery
 from components.prometheus.names import CONFIG_FILE, SECRETS_PATH
 from components.scrape import metric_relabels, target_relabels
 from signals.rules import rule_files
@@ -91,7 +91,7 @@ def _alerting(args: PrometheusArgs) -> Manifest:
                 "scheme": found.scheme,
                 "api_version": "v2",
                 **({"path_prefix": found.path_prefix} if found.path_prefix else {}),
-                "static_configs": [{"targets": [found.address]}],
+                **(pod_discovery(found.pods) if found.pods else {"static_configs": [{"targets": [found.address]}]}),
             }
             for found in args.alertmanagers
         ]

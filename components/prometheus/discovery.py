@@ -20,7 +20,7 @@ _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 def discovery(args: PrometheusArgs, job: ScrapeJob) -> Manifest:
     """Discovery and access of one job. Raises DeployError for a page whose targets nobody has described."""
     if job.pods is not None:
-        return {**_pods(job.pods), **_static(job)}
+        return {**pod_discovery(job.pods), **_static(job)}
     if job.static:
         return _static(job)
     if job.page.job not in _OF_THE_CLUSTER:
@@ -31,7 +31,8 @@ def discovery(args: PrometheusArgs, job: ScrapeJob) -> Manifest:
     return _OF_THE_CLUSTER[job.page.job](args)
 
 
-def _pods(pods: PodTargets) -> Manifest:
+def pod_discovery(pods: PodTargets) -> Manifest:
+    """Discovery of pods, and the filters that leave one port of those that run."""
     label = ",".join(f"{key}={value}" for key, value in pods.labels.items())
     return {
         "kubernetes_sd_configs": [

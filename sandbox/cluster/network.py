@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sandbox.cluster.layout import BRIDGE, BRIDGE_ADDRESS, CNI_NETWORK, POD_CIDR
+from sandbox.cluster.layout import BRIDGE, BRIDGE_ADDRESS, CNI_NETWORK, POD_CIDR, SERVICE_CIDR
 from sandbox.process import run
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ def create_bridge() -> None:
         run(["ip", "link", "add", BRIDGE, "type", "bridge"], timeout=10)
         run(["ip", "address", "add", f"{BRIDGE_ADDRESS}/{POD_CIDR.rsplit('/', 1)[1]}", "dev", BRIDGE], timeout=10)
     run(["ip", "link", "set", BRIDGE, "up"], timeout=10)
+    # A packet to a service that has no rule yet must not leave the machine by its default route: whoever answers out
+    # there would be taken for the service, for as long as the connection lives.
+    run(["ip", "route", "replace", SERVICE_CIDR, "dev", BRIDGE], timeout=10)
     write_sysctls({"net/ipv4/ip_forward": "1", "net/bridge/bridge-nf-call-iptables": "1"})
 
 

@@ -56,6 +56,7 @@ EVENTS = (
         meaning="DCGM's own verdict per watched part: 0 passes, 10 is a warning, 20 a failure.",
         high=20.0,
         own_labels=("health_watch", "health_error_code"),
+        own_optional=("health_error_severity", "health_error_category"),
         event="a host engine that watches health",
         source=_COLLECTORS + "gpu_health_collector.go",
     ),

@@ -97,7 +97,7 @@ SELF = Producer(
     versions="kube-state-metrics 2.19, the port of `--telemetry-port`",
     target_labels=("cluster", "environment"),
     per_node=False,
-    metrics=(*_SELF_METRICS, *PROCESS_METRICS),
+    metrics=(*_SELF_METRICS, *(metric for metric in PROCESS_METRICS if metric.name.startswith("process_"))),
     # By structure: 5 series for each of 11 kinds, and what every Go program has.
     budget=Budget(per_target=250),
 )

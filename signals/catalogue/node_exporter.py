@@ -13,7 +13,8 @@ COLLECTORS: tuple[str, ...] = (
 """Collectors that run; every other one is off, so that nothing is scraped that no page describes."""
 
 _POD_DEVICES = "^(veth|cali|lxc|cni|docker|br-|flannel|tunl|vxlan|kube-|nodelocaldns|ifb|dummy|lo$).*"
-_MOUNTS = "^/(dev|proc|run|sys|var/lib/(docker|kubelet|containerd|containers|plumbline)|var/run)($|/)"
+# Below these directories every container has mounts of its own; they themselves may be disks that fill up.
+_MOUNTS = "^/((dev|proc|run|sys|var/run)($|/)|var/lib/(docker|kubelet|containerd|containers|plumbline)/.+)"
 _FILE_SYSTEMS = (
     "^(autofs|binfmt_misc|bpf|cgroup2?|configfs|debugfs|devpts|devtmpfs|efivarfs|erofs|fuse.lxcfs|fusectl|hugetlbfs|"
     "iso9660|mqueue|nsfs|overlay|proc|procfs|pstore|ramfs|rpc_pipefs|securityfs|selinuxfs|squashfs|sysfs|tmpfs|tracefs)$"

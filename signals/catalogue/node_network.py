@@ -18,11 +18,14 @@ def _counter(name: str, unit: str, meaning: str, file: str, labels: tuple[str, .
         labels=labels,
         presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
+        low=low,
         source=f"{_MODULE}{file}",
     )
 
 
-def _gauge(name: str, meaning: str, file: str, labels: tuple[str, ...] = (), event: str = "") -> Metric:
+def _gauge(
+    name: str, meaning: str, file: str, labels: tuple[str, ...] = (), event: str = "", low: float = 0.0
+) -> Metric:
     unit = "bytes" if name.endswith("_bytes") else "1"
     return Metric(
         name=name,
@@ -32,6 +35,7 @@ def _gauge(name: str, meaning: str, file: str, labels: tuple[str, ...] = (), eve
         labels=labels,
         presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
+        low=low,
         source=f"{_MODULE}{file}",
     )
 
@@ -62,10 +66,11 @@ _LINKS = (
     ),
     _gauge(
         "node_network_speed_bytes",
-        "Speed of the link in bytes a second.",
+        "Speed of the link in bytes a second; -125000, which is -1 Mbit/s, where the driver does not know it.",
         "netclass_linux.go",
         ("device",),
         event="a device whose driver tells its speed",
+        low=-125_000.0,
     ),
 )
 

@@ -60,13 +60,15 @@ def _nodes() -> tuple[Alert, ...]:
     return (
         Alert(
             alert="NodeNotReady",
-            expr=f"max by ({_NODE}) ({condition('Ready', 'true')}) == 0",
-            wait="3m",
+            # A mean also sees a node that comes and goes.
+            expr=f"max by ({_NODE}) (avg_over_time({condition('Ready', 'true')}[5m])) < 0.75",
+            wait="2m",
             severity=Severity.P1,
             summary="Node {{ $labels.node }} is not ready",
-            description=f"Node {{{{ $labels.node }}}} {_WHERE} has not been ready for 3 minutes. Its pods are moved "
-            "away after 5, and jobs that span it stand still. Likely causes: the kubelet or the container runtime has "
-            "stopped, the node is down or cut off, its disk or memory is full.",
+            description=f"Node {{{{ $labels.node }}}} {_WHERE} was ready for {{{{ $value | humanizePercentage }}}} of "
+            "the last five minutes. Its pods are moved away once it has not been ready for five, and jobs that span it "
+            "stand still. Likely causes: the kubelet or the container runtime has stopped, the node is down or cut "
+            "off, its disk or memory is full.",
             runbook="kubernetes-node",
         ),
         Alert(

@@ -76,6 +76,11 @@ class Kube:
         """All pods of a namespace."""
         return self.items(f"/api/v1/namespaces/{namespace}/pods")
 
+    def all_pods(self) -> list[Json]:
+        """Pods of every namespace that have not finished."""
+        unfinished = "status.phase!=Succeeded,status.phase!=Failed"
+        return self.items("/api/v1/pods", fieldSelector=unfinished)
+
     def workload(self, namespace: str, kind: str, name: str) -> Json | None:
         """A StatefulSet, Deployment or DaemonSet, or None."""
         return self.find(f"{APPS}/namespaces/{namespace}/{PLURALS[kind]}/{name}")

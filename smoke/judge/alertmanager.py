@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import yaml
+
 from signals.alertmanager_config import CONFIG_FILE, HASH_METRIC, config_hash, differences
 from smoke.access.exposition import Sample, values
 from smoke.judge.configuration import revision
@@ -51,14 +53,12 @@ def addresses(endpoint: Endpoint, namespace: str, service: Json | None, slices: 
 
     service: as the API server has it. slices: EndpointSlices of it.
     """
-    if endpoint.url:
-        return {_address(endpoint.url)}
     namespace = endpoint.namespace or namespace
     name = f"{endpoint.service}.{namespace}"
     hosts = {name, f"{name}.svc", f"{name}.svc.cluster.local", f"{name}.svc.cluster.local."}
     cluster_ip = ((service or {}).get("spec") or {}).get("clusterIP")
     hosts |= {cluster_ip} if cluster_ip and cluster_ip != "None" else set()
-    found = {f"{host}:{endpoint.port}" for host in hosts}
+    found = {f"{host}:{endpoint.port}" for host in hosts} | ({_address(endpoint.url)} if endpoint.url else set())
     for one in slices:
         ports = [port.get("port") for port in one.get("ports") or []]
         pods = [address for member in one.get("endpoints") or [] for address in member.get("addresses") or []]
@@ -104,7 +104,7 @@ def flowing(sent: list[Json], failed: list[Json]) -> list[Problem]:
 def _told(running: str, rendered: str) -> Collection[str]:
     try:
         return differences(running, rendered)
-    except (ValueError, AttributeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         return [f"it cannot be read ({error})"]
 
 

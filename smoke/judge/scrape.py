@@ -62,7 +62,8 @@ def all_up(targets: Json) -> list[Problem]:
 def no_duplicates(targets: Json) -> list[Problem]:
     """No endpoint is scraped twice: not by address, and not under labels that differ by job alone.
 
-    Jobs may share an instance (kubelet and cAdvisor do), so the second comparison includes the path.
+    Jobs may share an instance (kubelet and cAdvisor do, and whatever else is named by its node), so the second
+    comparison includes port and path.
     """
     active = _active(targets)
     if not active:
@@ -72,7 +73,8 @@ def no_duplicates(targets: Json) -> list[Problem]:
     for target in active:
         by_url[_normal(target["scrapeUrl"])].append(target)
         labels = {k: v for k, v in target["labels"].items() if k != "job"}
-        by_labels[(urlsplit(target["scrapeUrl"]).path, *sorted(labels.items()))].append(target)
+        url = urlsplit(target["scrapeUrl"])
+        by_labels[(url.port, url.path, *sorted(labels.items()))].append(target)
     problems = [_twice(f"address {url}", group) for url, group in by_url.items() if len(group) > 1]
     named = {id(t) for group in by_url.values() if len(group) > 1 for t in group}
     for group in by_labels.values():

@@ -127,7 +127,8 @@ def contracted(metric: Metric, job: str, seen: Observation) -> list[Problem]:
         renamed = f"; {seen.alike} is there and in no page: renamed?" if seen.alike else ""
         return [Problem(subject, f"no series{renamed}", "present at all times")]
     problems = _labels(subject, metric, seen)
-    known = seen.types - {"unknown"}
+    # A target that declares nothing is told as `unknown`; some metrics are declared to be just that.
+    known = seen.types - ({"unknown"} - {metric.type.value})
     if known != {metric.type.value}:
         declared = ", ".join(sorted(known)) or "undeclared"
         problems.append(Problem(subject, f"type {declared}", f"type {metric.type.value}"))

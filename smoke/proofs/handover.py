@@ -36,6 +36,7 @@ class Handover:
         self._stack = stack
         self._name = PREFIX + secrets.token_hex(4)
         self._uid = ""
+        self._removed = False
         self._node = ""
         self._uuid = ""
         self._stages: list[Callable[[], list[Problem]]] = []
@@ -57,7 +58,7 @@ class Handover:
         if self._uid or self._stages:
             return
         namespace = self._stack.contract.namespace
-        pods = self._stack.kube.items("/api/v1/pods")
+        pods = self._stack.kube.all_pods()
         for pod in pods:
             if gpu.is_sentinel(pod) and pod["metadata"]["namespace"] == namespace:
                 self._delete(pod["metadata"]["name"], pod["metadata"]["uid"])
@@ -83,7 +84,7 @@ class Handover:
 
     def end(self) -> None:
         """Delete the pod if it is there."""
-        if self._uid:
+        if self._uid and not self._removed:
             self._delete(self._name, self._uid)
 
     def _image(self) -> Json:
@@ -131,7 +132,10 @@ class Handover:
         return []
 
     def _gone(self) -> list[Problem]:
-        return [] if self._find() is None else [Problem(self.subject, "still there", "gone")]
+        if self._find() is not None:
+            return [Problem(self.subject, "still there", "gone")]
+        self._removed = True
+        return []
 
     def _unnamed(self) -> list[Problem]:
         return gpu.handed_back(self._series(), self._name, self._uuid)

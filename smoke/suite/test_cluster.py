@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_ONE_PER_NODE = "one per node"
+NO_WORKLOADS = "the contract has no workloads"
+ONE_PER_NODE = "one per node"
 
 
 @check("cluster.identity")
@@ -55,7 +56,8 @@ def test_workloads_rolled_out(stack: Stack) -> str:
         return [problem for workload, where in promised for problem in _rolled_out(stack, workload, where, seen[where])]
 
     stack.settle(probe, limits.SETTLE)
-    return f"rolled out: {', '.join(f'{w.kind} {w.name} with {w.replicas or _ONE_PER_NODE}' for w, _ in promised)}"
+    told = ", ".join(f"{w.kind} {w.name} with {w.replicas or ONE_PER_NODE}" for w, _ in promised)
+    return f"rolled out: {told}" if told else NO_WORKLOADS
 
 
 @check("workloads.image")
@@ -68,7 +70,8 @@ def test_workloads_image(stack: Stack) -> str:
         return [problem for workload, found, own in live for problem in workloads.images(workload, found, own)]
 
     stack.settle(probe, limits.SETTLE)
-    return "\n".join(f"{w.name} {i.container}: {i.reference}" for w, _ in promised for i in w.images)
+    told = "\n".join(f"{w.name} {i.container}: {i.reference}" for w, _ in promised for i in w.images)
+    return told or NO_WORKLOADS
 
 
 @check("claims.bound")

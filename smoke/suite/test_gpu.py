@@ -39,7 +39,7 @@ def test_attribution(stack: Stack) -> str:
     seen: list[Json] = []
 
     def probe() -> list[Problem]:
-        pods = stack.kube.items("/api/v1/pods")
+        pods = stack.kube.all_pods()
         seen[:] = gpu.with_gpus(pods)
         problems = gpu.attributed(pods, _series(stack), _exporters(stack), PREFIX)
         if with_owners:

@@ -96,15 +96,19 @@ def _largest(stack: Stack, job: str) -> list[Json]:
 def _shared(stack: Stack, page: Producer) -> list[Problem]:
     """Objects of this page that several targets tell of. Metrics with the same labels are asked for together."""
     grouped: dict[frozenset[str], list[str]] = {}
+    everywhere = {metric.name for other in PRODUCERS if other.job != page.job for metric in other.metrics}
     for metric in page.metrics:
-        described = page.per_node or set(metric.labels) & set(page.identity)
-        if metric.presence is Presence.ALWAYS and described:
+        # What every program exposes about its own process says nothing of the page's objects.
+        if metric.presence is Presence.ALWAYS and metric.name not in everywhere:
             grouped.setdefault(scrape.about(metric, page), []).append(signals.series_name(metric))
     allowed = windows(stack.prometheus.targets(), [page]).get(page.job)
     told = []
     for among, names in grouped.items():
+        if not among:
+            continue
         # Of another job too: its exporter may be somebody else's. Of another cluster, the objects are others.
         own = f'__name__=~"{"|".join(names)}", cluster=~"|{stack.contract.cluster.name}"'
+        own += ', node!=""' if "node" in among else ""
         by = ", ".join(sorted(among))
         query = f"count by ({by}) (count by (job, instance, {by}) ({{{own}}})) > 1"
         for found in stack.prometheus.query(query, lookback=allowed)[: limits.PROBLEMS_SHOWN]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -22,12 +24,23 @@ from sandbox.programs.build import binary
 from sandbox.progress import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-STATE: Final = "test"
+STATE: Final = os.environ.get("PLUMBLINE_TEST_STATE", "test")
 OUT: Final = ROOT / ".out" / STATE
 NAMESPACE: Final = "plumbline"
+
+# Deadlines of checks that wait for a stack to settle. A fault that was awaited is there: waiting longer shows no more.
+_HURRIED: Final = """
+import sys
+from smoke import limits
+from smoke.main import main
+for name in ("SETTLE", "TARGETS", "RULES", "CONFIG_PROPAGATION", "DELIVERY"):
+    setattr(limits, name, min(getattr(limits, name), float(sys.argv[1])))
+limits.LEAST_WAIT = 1.0
+sys.exit(main(sys.argv[2:]))
+"""
 
 
 def words(*arguments: str, root: Path = ROOT, timeout: float = 900) -> subprocess.CompletedProcess[str]:
@@ -62,13 +75,30 @@ def pulumi(*arguments: str, timeout: float = 600) -> subprocess.CompletedProcess
 
 def kubectl(*arguments: str, stdin: str | None = None, check: bool = True, timeout: float = 180) -> str:
     """Run kubectl on the test cluster."""
-    state = find_home().state(STATE)
-    argv = [str(binary(find_home(), "kubectl")), f"--kubeconfig={state}/kubeconfig", "--context=plumbline-local"]
     done = subprocess.run(
-        [*argv, *arguments], input=stdin, capture_output=True, text=True, timeout=timeout, check=False
+        [*_client(), *arguments], input=stdin, capture_output=True, text=True, timeout=timeout, check=False
     )
     assert not check or done.returncode == 0, f"kubectl {arguments} failed: {done.stderr}"
     return done.stdout
+
+
+def _client() -> list[str]:
+    state = find_home().state(STATE)
+    return [str(binary(find_home(), "kubectl")), f"--kubeconfig={state}/kubeconfig", "--context=plumbline-local"]
+
+
+@contextmanager
+def forwarded(resource: str, port: int, namespace: str = NAMESPACE) -> Iterator[str]:
+    """A port of a pod or Service on loopback: its address as `http://127.0.0.1:<port>`."""
+    argv = [*_client(), "port-forward", "--address=127.0.0.1", "-n", namespace, resource, f":{port}"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            found = re.search(r"127\.0\.0\.1:\d+", line)
+            assert found, f"no port-forward to {namespace}/{resource}: {line}"
+            yield f"http://{found[0]}"
+        finally:
+            process.terminate()
 
 
 def get(*arguments: str) -> dict[str, Any]:
@@ -76,15 +106,21 @@ def get(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(kubectl("get", *arguments, "-o", "json")))
 
 
-def smoke(*arguments: str, contract: Path | None = None) -> tuple[int, dict[str, dict[str, Any]], str]:
-    """Run smoke; exit code, check id → its row of the report, and what it printed."""
-    state = find_home().state(STATE)
+def smoke(
+    *arguments: str, contract: Path | None = None, root: Path = ROOT, patience: float | None = None
+) -> tuple[int, dict[str, dict[str, Any]], str]:
+    """Run smoke; exit code, check id → its row of the report, and what it printed.
+
+    root: the checkout whose smoke runs. patience: seconds after which a check that waits gives up, for faults that are
+    known to be there; never for a verdict that is to be green.
+    """
+    program = ["-m", "smoke"] if patience is None else ["-c", _HURRIED, str(patience)]
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "smoke", "--contract", str(contract or OUT / "contract.json"), "--out", str(OUT)),
-            *("--kubeconfig", str(state / "kubeconfig"), *arguments),
+            *(sys.executable, *program, "--contract", str(contract or OUT / "contract.json"), "--out", str(OUT)),
+            *("--kubeconfig", str(find_home().state(STATE) / "kubeconfig"), *arguments),
         ],
-        cwd=ROOT,
+        cwd=root,
         env={**os.environ, "PATH": f"{binary(find_home(), 'kubectl').parent}:{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -125,10 +161,13 @@ def prometheus_ready() -> bool:
     )
 
 
+def shell_image() -> str:
+    """An image of the cluster that has a shell."""
+    return str(json.loads((find_home().state(STATE) / "images.json").read_text())["volume-helper"]["reference"])
+
+
 def connects(namespace: str, address: str, port: int) -> bool:
     """Whether a pod of `namespace` reaches a TCP port: a real packet through the policy engine."""
-    state = find_home().state(STATE)
-    image = json.loads((state / "images.json").read_text())["volume-helper"]["reference"]
     name = f"probe-{time.time_ns() % 10**9}"
     pod = {
         "apiVersion": "v1",
@@ -144,7 +183,7 @@ def connects(namespace: str, address: str, port: int) -> bool:
             "containers": [
                 {
                     "name": "probe",
-                    "image": image,
+                    "image": shell_image(),
                     "imagePullPolicy": "IfNotPresent",
                     "command": ["/bin/sh", "-c", f"nc -w 4 {address} {port} </dev/null"],
                     "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},

@@ -15,15 +15,19 @@ import yaml
 from components.objects import identity
 from signals.yamltext import dump
 from stacks.bundle import plan
-from tests.offline.stacks.examples import STACKS, settings, write_images
+from tests.offline.stacks.examples import STACKS, existing, settings, write_images
 
 GOLDEN = Path(__file__).with_name("golden")
+EXISTING = "existing"
+NAMES = (*STACKS, EXISTING)
+"""Every stack, and stack staging as it is with a Prometheus that a team already runs."""
 
 
 def rendered(stack: str) -> str:
     """All manifests of a stack as one YAML stream, sorted by kind, namespace and name."""
     with tempfile.TemporaryDirectory() as name:
-        decided = plan(settings(stack, write_images(Path(name) / "images.json")))
+        images = write_images(Path(name) / "images.json")
+        decided = plan(existing("staging", images) if stack == EXISTING else settings(stack, images))
     return "".join(f"---\n{dump(manifest)}" for manifest in sorted(decided.manifests(), key=identity))
 
 
@@ -43,7 +47,7 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python -m tests.offline.components.golden --write   (writes {GOLDEN}/*.yaml)")
         return 2
     GOLDEN.mkdir(exist_ok=True)
-    for stack in STACKS:
+    for stack in NAMES:
         path(stack).write_text(rendered(stack), encoding="utf-8")
     return 0
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from signals.routing import inhibit_rules, route
 
 from components.alertmanager.args import AlertmanagerArgs, Webhook
 from components.alertmanager.component import Alertmanager
@@ -18,6 +17,7 @@ from components.policy import violations
 from components.secrets import Existing
 from signals import alertmanager_config
 from signals.alertmanager_config import CONFIG_FILE
+from signals.routing import inhibit_rules, route
 from tests.offline.components.alertmanager_examples import ARGS, PEOPLE, told
 from tests.offline.components.pulumi_mocks import record
 

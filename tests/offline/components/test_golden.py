@@ -9,11 +9,10 @@ import pytest
 
 from components.objects import identity
 from components.policy import violations
-from tests.offline.components.golden import GOLDEN, manifests, path, rendered
-from tests.offline.stacks.examples import STACKS
+from tests.offline.components.golden import GOLDEN, NAMES, manifests, path, rendered
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("stack", NAMES)
 def test_golden_files_are_current(stack: str) -> None:
     old, new = path(stack).read_text(encoding="utf-8").splitlines(), rendered(stack).splitlines()
     diff = "\n".join(difflib.unified_diff(old, new, "committed", "rendered", n=2, lineterm=""))
@@ -21,22 +20,51 @@ def test_golden_files_are_current(stack: str) -> None:
 
 
 def test_there_is_a_golden_file_per_stack_and_no_other() -> None:
-    assert {found.stem for found in GOLDEN.iterdir()} == set(STACKS)
+    assert {found.stem for found in GOLDEN.iterdir()} == set(NAMES)
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("stack", NAMES)
 def test_golden_manifests_keep_every_rule(stack: str) -> None:
     assert violations(manifests(stack)) == []
 
 
-@pytest.mark.parametrize("stack", STACKS)
+@pytest.mark.parametrize("stack", NAMES)
 def test_no_two_objects_share_an_identity(stack: str) -> None:
     names = [identity(manifest) for manifest in manifests(stack)]
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("stack", STACKS)
-def test_everything_namespaced_lies_in_the_stacks_namespace(stack: str) -> None:
+@pytest.mark.parametrize("stack", NAMES)
+def test_everything_namespaced_lies_in_one_of_the_stacks_namespaces(stack: str) -> None:
+    """Node agents in their own, whose pods may mount paths of the node; everything else where none may."""
     cluster_scoped = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
     found: list[Any] = [m for m in manifests(stack) if m["kind"] not in cluster_scoped]
-    assert {manifest["metadata"]["namespace"] for manifest in found} == {"plumbline"}
+    assert {manifest["metadata"]["namespace"] for manifest in found} == {"plumbline", "plumbline-node"}
+    agents = {m["metadata"]["name"] for m in found if m["metadata"]["namespace"] == "plumbline-node" and pod_of(m)}
+    assert agents == {"node-exporter"} | ({"dcgm-exporter"} if stack != "kind" else set())
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_every_container_is_probed_limited_and_pinned(stack: str) -> None:
+    found: list[Any] = manifests(stack)
+    containers = [c for manifest in found if (pod := pod_of(manifest)) for c in pod["containers"]]
+    assert len(containers) >= 4
+    for container in containers:
+        assert {"readinessProbe", "livenessProbe"} & container.keys(), container["name"]
+        assert "memory" in container["resources"]["limits"], container["name"]
+        assert ":" in container["image"].rpartition("/")[2], container["name"]
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_nothing_that_is_deployed_holds_a_secret(stack: str) -> None:
+    """One kind of Secret has no content here: Kubernetes itself writes the token of an account into it."""
+    found: list[Any] = [m for m in manifests(stack) if m["kind"] == "Secret"]
+    assert [m for m in found if "data" in m or "stringData" in m] == []
+
+
+def pod_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Specification of the pods that a workload makes; empty for anything else."""
+    if manifest["kind"] not in ("StatefulSet", "Deployment", "DaemonSet"):
+        return {}
+    found: dict[str, Any] = manifest["spec"]["template"]["spec"]
+    return found

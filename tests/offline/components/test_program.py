@@ -9,7 +9,7 @@ import pulumi
 import pytest
 
 from components.errors import DeployError
-from stacks import bundle, preflight
+from stacks import preflight, systems
 from stacks.cluster import Access
 from stacks.contract import Contract
 from tests.offline.components.pulumi_mocks import record
@@ -20,7 +20,8 @@ from tests.offline.stacks.examples import ROOT, as_pulumi_has_it, completed, sta
 def exported(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     found: dict[str, object] = {}
     monkeypatch.setattr(pulumi, "export", found.__setitem__)
-    monkeypatch.setattr(bundle, "lint", lambda _: None)
+    monkeypatch.setattr(systems, "lint_prometheus", lambda _: None)
+    monkeypatch.setattr(systems, "lint_alertmanager", lambda *_: None)
     where = Access(kubeconfig=Path("/k/config"), context="plumbline")
     monkeypatch.setattr(preflight, "preflight", lambda _: where)
     return found

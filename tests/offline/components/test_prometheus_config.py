@@ -13,8 +13,10 @@ import yaml
 from components.errors import DeployError
 from components.prometheus.args import BasicAuth, PrometheusArgs, RemoteWrite
 from components.prometheus.config import SENTINEL_FILE, render, revision
+from components.scrape import ScrapeJob
+from signals.budget import samples_per_scrape
 from signals.catalogue import PRODUCERS
-from tests.offline.stacks.examples import local_args
+from tests.offline.stacks.examples import local_args, settings
 
 AUTH = BasicAuth(secret="store-login", username_key="user", password_key="pass")  # noqa: S106  # names of keys
 
@@ -34,6 +36,7 @@ def dropped(name: str, sample: dict[str, str]) -> bool:
     return any(
         re.fullmatch(rule["regex"], ";".join(sample.get(label, "") for label in rule["source_labels"]))
         for rule in job(local_args(), name).get("metric_relabel_configs", ())
+        if rule.get("action") == "drop"
     )
 
 
@@ -44,7 +47,8 @@ def test_one_job_per_producer_in_order() -> None:
 @pytest.mark.parametrize("page", PRODUCERS, ids=lambda page: str(page.job))
 def test_targets_carry_exactly_the_promised_labels(page: Any) -> None:  # noqa: ANN401  # Producer, by parametrize
     rules = job(local_args(), page.job)["relabel_configs"]
-    assert tuple(rule["target_label"] for rule in rules if "target_label" in rule) == page.target_labels
+    instance = ("instance",) if page.instance_is_node else ()
+    assert tuple(rule["target_label"] for rule in rules if "target_label" in rule) == (*page.target_labels, *instance)
 
 
 def test_cluster_and_environment_come_from_the_settings() -> None:
@@ -56,9 +60,10 @@ def test_cluster_and_environment_come_from_the_settings() -> None:
 
 @pytest.mark.parametrize("page", PRODUCERS, ids=lambda page: str(page.job))
 def test_every_job_has_every_limit(page: Any) -> None:  # noqa: ANN401  # Producer, by parametrize
-    found = job(local_args(prometheus={"limits": {"samples": 1007, "body_size": "1MB"}}), page.job)
+    found = job(local_args(prometheus={"limits": {"samples": 100_007, "body_size": "1MB"}}), page.job)
+    planned = samples_per_scrape(page, settings("local").sizing)
     assert {key: value for key, value in found.items() if key.endswith("_limit")} == {
-        "sample_limit": 1007,
+        "sample_limit": min(planned, 100_007),
         "label_limit": 40,
         "label_name_length_limit": 128,
         "label_value_length_limit": 2048,
@@ -141,9 +146,9 @@ def test_nothing_of_the_catalogue_is_dropped(page: Any) -> None:  # noqa: ANN401
 
 
 def test_unknown_producer_is_refused_with_the_place_to_add_it() -> None:
-    stranger = replace(PRODUCERS[0], job="stranger")
-    with pytest.raises(DeployError, match=r"`stranger`, but components/prometheus/config\.py does not know how"):
-        render(replace(local_args(), producers=(stranger,)))
+    stranger = ScrapeJob(page=replace(PRODUCERS[0], job="stranger"), sample_limit=1)
+    with pytest.raises(DeployError, match=r"`stranger` names no pods and no addresses, and components/prometheus/disc"):
+        render(replace(local_args(), jobs=(stranger,)))
 
 
 def test_remote_write_reads_its_login_from_a_mounted_secret() -> None:
@@ -177,7 +182,7 @@ def test_revision_is_the_hash_of_names_and_contents() -> None:
 def test_revision_changes_with_configuration_and_rules() -> None:
     base = render(local_args())
     slower = render(replace(local_args(), scrape_interval="60s"))
-    fewer = render(replace(local_args(), producers=PRODUCERS[:2]))
+    fewer = render(replace(local_args(), jobs=local_args().jobs[:2]))
     assert len({base.revision, slower.revision, fewer.revision}) == 3
 
 

@@ -28,7 +28,9 @@ def _promtool() -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_every_stack_passes(stack: str, tmp_path: Path) -> None:
-    lint(plan(settings(stack, write_images(tmp_path / "images.json"))).rendered.files)
+    decided = plan(settings(stack, write_images(tmp_path / "images.json")))
+    assert decided.systems[0].name == "prometheus"
+    lint(decided.systems[0].manifests["config"]["data"])
 
 
 def test_broken_configuration_is_refused() -> None:

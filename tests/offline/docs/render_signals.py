@@ -11,6 +11,7 @@ from signals.rules.model import Alert, Record
 from signals.rules.sentinel import sentinel
 from smoke.registry import REGISTRY
 from tests.offline.docs.table import code, facts, listed, table
+from tests.offline.signals.promtool_cases import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -107,12 +107,16 @@ def test_live_blocks_can_run_on_another_state() -> None:
 
 @pytest.mark.parametrize("found", [b for b in blocks() if b.language == "yaml"], ids=lambda b: b.where)
 def test_settings_on_a_page_are_accepted(found: Block, tmp_path_factory: pytest.TempPathFactory) -> None:
-    kind, _, stack = (found.marker or "").partition(" ")
+    kind, _, rest = (found.marker or "").partition(" ")
     assert kind == "settings", f"{found.where}: a yaml block names the stack that it is laid over: test: settings STACK"
+    stack, _, without = rest.partition(" without ")
     assert stack in STACKS
     shown = yaml.safe_load("\n".join(found.lines))["config"]
     images = write_images(tmp_path_factory.mktemp("images") / "images.json")
-    parse(stack, as_pulumi_has_it(_laid_over(completed(stack, images), shown)))
+    below = completed(stack, images)
+    if without:
+        del below[without]
+    parse(stack, as_pulumi_has_it(_laid_over(below, shown)))
 
 
 def _laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

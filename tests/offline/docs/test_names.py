@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from signals.catalogue import PRODUCERS
 from signals.rules import groups
 from signals.rules.model import Alert
 from tests.offline.docs import mentions
 from tests.offline.docs.markdown import ROOT, Page, pages, parse
+from tests.offline.signals.promtool_cases import INPUTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -82,6 +82,7 @@ def test_bridge_is_made_with_the_gateways_address(calls: Path, sysctl: Path, mon
         "link add plumbline0 type bridge",
         "address add 10.203.0.1/24 dev plumbline0",
         "link set plumbline0 up",
+        "route replace 10.203.16.0/22 dev plumbline0",
     ]
     assert (sysctl / "net/ipv4/ip_forward").read_text() == "1"
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from sandbox.hosttools import HostTools
 
 IMAGES = {
-    name: BuiltImage(f"plumbline.local/{name}:1-a", "sha256:a", Path("/a")) for name in ("pause", "volume-helper")
+    name: BuiltImage(f"plumbline.local/{name}:1-a", "sha256:a", Path("/a"))
+    for name in ("pause", "volume-helper", "alert-sink")
 }
 
 
@@ -69,6 +70,7 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(start, "_start_control_plane", note("control plane"))
     monkeypatch.setattr(start, "_start_node", note("node"))
     monkeypatch.setattr(start, "_import_images", note("images"))
+    monkeypatch.setattr(start, "_apply_workloads", note("workloads"))
     monkeypatch.setattr(start, "_uid", lambda _: "uid-1")
     monkeypatch.setattr(start, "_api_ready", lambda _: True)
     monkeypatch.setattr(start, "_answers", lambda *_, **__: True)
@@ -84,7 +86,7 @@ def begin(home: Home, tools: HostTools) -> start.Cluster:
 def test_start_looks_cleans_and_then_builds_up(home: Home, tools: HostTools, events: list[str]) -> None:
     begin(home, tools)
     looks, cleans = ["check_machine", "check_strangers"], ["end everything", "remove remains"]
-    assert events == [*looks, *cleans, "check_room", "check_network", "control plane", "node"]
+    assert events == [*looks, *cleans, "check_room", "check_network", "control plane", "node", "workloads"]
 
 
 @pytest.mark.usefixtures("events")
@@ -131,7 +133,7 @@ def test_running_cluster_is_found_and_given_new_images(
     monkeypatch.setattr(daemons, "running", lambda _=None: dict.fromkeys(commands.ALL))
     events.clear()
     assert begin(home, tools).started_now is False
-    assert events == ["check_machine", "check_strangers", "images"]
+    assert events == ["check_machine", "check_strangers", "images", "workloads"]
 
 
 def test_cluster_of_other_programs_is_started_anew(
@@ -143,7 +145,7 @@ def test_cluster_of_other_programs_is_started_anew(
     events.clear()
     assert begin(home, tools).started_now is True
     assert "end everything" in events
-    assert events[-2:] == ["control plane", "node"]
+    assert events[-3:] == ["control plane", "node", "workloads"]
 
 
 def test_copied_state_is_refused(home: Home, tools: HostTools, events: list[str]) -> None:

@@ -86,7 +86,7 @@ def judge(expression: str, known: Mapping[str, Known]) -> tuple[frozenset[str], 
 
 def missing(wanted: Iterable[str], labels: frozenset[str]) -> list[str]:
     """Labels that cannot be there."""
-    return [] if ANY <= labels else [label for label in wanted if label not in labels]
+    return [] if labels >= ANY else [label for label in wanted if label not in labels]
 
 
 def _labels(node: Any, known: Mapping[str, Known], verdict: Verdict) -> frozenset[str]:  # noqa: ANN401  # untyped library
@@ -217,7 +217,7 @@ def _is_scalar(node: Any) -> bool:  # noqa: ANN401  # untyped library
 
 def _short(node: Any) -> str:  # noqa: ANN401  # untyped library
     text = " ".join(node.prettify().split())
-    return text if len(text) <= 80 else f"{text[:77]}…"  # noqa: PLR2004  # a line of a message
+    return text if len(text) <= 80 else f"{text[:77]}…"  # a line of a message
 
 
 def with_records(groups: Iterable[Group], pages: Iterable[Producer]) -> dict[str, Known]:

@@ -12,12 +12,19 @@ from signals.catalogue.model import Metric, MetricType, Presence, Producer
 METRICS = [(page, metric) for page in PRODUCERS for metric in page.metrics]
 
 
+JOBS = [
+    *("prometheus", "apiserver", "kubelet", "cadvisor", "dcgm-exporter", "node-exporter", "kube-state-metrics"),
+    *("kube-state-metrics-self", "pushgateway", "alertmanager"),
+]
+UNITS = ("seconds", "bytes", "1", "celsius", "watts", "megahertz", "mebibytes", "percent", "millijoules", "bytes per second", "nanoseconds")
+
+
 def named(value: object) -> str:
     return str(getattr(value, "job", None) or getattr(value, "name", ""))
 
 
-def test_jobs_are_the_four_of_this_bundle() -> None:
-    assert [page.job for page in PRODUCERS] == ["prometheus", "apiserver", "kubelet", "cadvisor"]
+def test_jobs_are_those_of_this_bundle() -> None:
+    assert [page.job for page in PRODUCERS] == JOBS
 
 
 def test_a_page_is_found_by_its_job() -> None:
@@ -25,7 +32,7 @@ def test_a_page_is_found_by_its_job() -> None:
 
 
 def test_unknown_job_names_those_that_exist() -> None:
-    with pytest.raises(KeyError, match="no producer `dcgm`; known are prometheus, apiserver, kubelet, cadvisor"):
+    with pytest.raises(KeyError, match=f"no producer `dcgm`; known are {', '.join(JOBS)}"):
         producer("dcgm")
 
 
@@ -47,10 +54,10 @@ def test_only_own_timestamps_may_lag(page: Producer) -> None:
 
 @pytest.mark.parametrize(("page", "metric"), METRICS, ids=named)
 def test_metric_is_described_and_sourced(page: Producer, metric: Metric) -> None:
-    assert re.fullmatch(r"[a-z][a-z0-9_]*", metric.name), page.job
+    assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", metric.name), page.job
     assert metric.meaning.endswith(".")
-    assert re.fullmatch(r"\S+ v\S+( and v\S+)? \S+\.go", metric.source)
-    assert metric.unit in ("seconds", "bytes", "1")
+    assert re.fullmatch(r"\S+ v?\S+( and v\S+)? \S+\.(go|csv)", metric.source)
+    assert metric.unit in UNITS
 
 
 @pytest.mark.parametrize(("page", "metric"), METRICS, ids=named)

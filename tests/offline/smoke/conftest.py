@@ -11,8 +11,9 @@ import yaml
 from smoke import limits
 from smoke.main import main
 from smoke.runner import SUITE
-from tests.offline.smoke import kubectl, objects
+from tests.offline.smoke import full_stack, kubectl, objects
 from tests.offline.smoke.fakes import ApiServer, FakePrometheus, served
+from tests.offline.smoke.full_world import Full
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,6 +101,17 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         made = World(tmp_path, api_address, prometheus_address)
         made.api, made.prometheus = api, prometheus
         yield made
+
+
+@pytest.fixture
+def full(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Full]:
+    """A healthy stack with two GPUs, one of them held, and alerting up to a sink."""
+    for name in ("HANDOVER", "DELIVERY", "WATCHDOG", "CLEAN_UP"):
+        monkeypatch.setattr(limits, name, 0.0)
+    stack = full_stack.Platform(world.api, world.prometheus)
+    world.api.objects["/api/v1/namespaces/team-a/pods"] = [full_stack.gpu_pod("train-0", 1)]
+    with served(stack.pager) as pager, served(stack.pushes) as pushes:
+        yield Full(world, stack, full_stack.components(pager, pushes, pager))
 
 
 def check_of(report: Json, check_id: str) -> Json:

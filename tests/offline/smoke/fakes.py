@@ -53,7 +53,7 @@ class ApiServer:
     def get(self, path: str, _: dict[str, str]) -> Answer:
         """Answer a GET."""
         self.asked.append(path)
-        found = self.objects.get(path)
+        found = self.pods() if path == "/api/v1/pods" else self.objects.get(path)
         if found is None and path.startswith(f"{BASE}/pods/"):
             name, _slash, rest = path.removeprefix(f"{BASE}/pods/").partition("/")
             if rest == "log":
@@ -66,10 +66,28 @@ class ApiServer:
     def change(self, method: str, path: str, body: str) -> Answer:
         """Kill the pod: a new one of the same name takes its place at once."""
         self.asked.append(f"{method} {path}")
-        return self.delete(path, json.loads(body)) if method == "DELETE" else (405, {})
+        return self.delete(path, json.loads(body)) if method == "DELETE" else self.create(path, json.loads(body))
 
-    def delete(self, _: str, body: Json) -> Answer:
+    def create(self, path: str, pod: Json) -> Answer:
+        """Create a pod: it runs at once, on the one node."""
+        number = len(self.asked)
+        pod["metadata"] |= {"namespace": path.split("/")[4], "uid": f"made-{number}"}
+        pod["spec"]["nodeName"] = objects.NODE
+        pod["status"] = {"phase": "Running"}
+        self.objects[path].append(pod)
+        return 201, pod
+
+    def pods(self) -> list[Json]:
+        """Pods of every namespace."""
+        lists = (found for path, found in self.objects.items() if path.endswith("/pods"))
+        return [pod for found in lists for pod in found]
+
+    def delete(self, path: str, body: Json) -> Answer:
         """Answer a DELETE."""
+        made = [pod for pod in self.pods() if pod["metadata"]["uid"] == body["preconditions"]["uid"]]
+        if made and "plumbline.dev/sentinel" in made[0]["metadata"]["labels"]:
+            self.objects[path.rpartition("/")[0]].remove(made[0])
+            return 200, {"kind": "Status", "status": "Success"}
         if body["preconditions"]["uid"] != self.pod["metadata"]["uid"]:
             return 409, {"kind": "Status", "reason": "Conflict", "code": 409}
         self.pod["metadata"]["uid"] = "99999999-0000-0000-0000-000000000000"
@@ -94,6 +112,8 @@ class FakePrometheus:
         }
         self.rules = objects.loaded()
         self.revision = objects.REVISION
+        self.alertmanagers: Json = {"activeAlertmanagers": [], "droppedAlertmanagers": []}
+        self.before_query: Callable[[], None] = lambda: None
         # As it prints it: defaults filled in, units of its own.
         self.configuration = objects.FILES["prometheus.yml"].replace("24h", "1d").replace("2GB", "2GiB")
 
@@ -103,7 +123,8 @@ class FakePrometheus:
             self.own["prometheus_tsdb_head_samples_appended_total"] += 100
             return 200, "".join(f"# TYPE {n} gauge\n{n} {value:g}\n" for n, value in self.own.items())
         answers: dict[str, Callable[[], Any]] = {
-            "/api/v1/query": lambda: evaluate(query["query"], self.series, query),
+            "/api/v1/query": lambda: self._query(query),
+            "/api/v1/alertmanagers": lambda: self.alertmanagers,
             "/api/v1/targets": lambda: self.targets,
             "/api/v1/rules": self._rules,
             "/api/v1/metadata": lambda: self.metadata,
@@ -117,6 +138,10 @@ class FakePrometheus:
         if path not in answers:
             return 404, {"status": "error"}
         return 200, {"status": "success", "data": answers[path]()}
+
+    def _query(self, query: dict[str, str]) -> Json:
+        self.before_query()
+        return evaluate(query["query"], self.series, query)
 
     def change(self, method: str, path: str, _: str) -> Answer:
         """It is only read."""

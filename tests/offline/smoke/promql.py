@@ -11,6 +11,8 @@ from signals.catalogue import PRODUCERS
 from signals.catalogue.model import MetricType, Presence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from signals.catalogue.model import Producer
 
 Json = dict[str, Any]
@@ -106,8 +108,8 @@ def _aggregate(
     pairs = [(dict(zip(by, key, strict=True)), values) for key, values in groups.items()]
     if word == "count":
         return [(labels, float(len(values))) for labels, values in pairs]
-    reduce = {"min": min, "max": max, "sum": sum}[word]
-    return [(labels, reduce(values)) for labels, values in pairs]
+    reduce: dict[str, Callable[[list[float]], float]] = {"min": min, "max": max, "sum": sum}
+    return [(labels, reduce[word](values)) for labels, values in pairs]
 
 
 def _select(selector: str, series: list[Series]) -> list[Series]:

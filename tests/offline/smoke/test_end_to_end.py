@@ -48,7 +48,10 @@ def test_checks_of_the_node_are_green_on_a_healthy_machine(world: World, monkeyp
     world.api.objects[lease] = {"spec": {"renewTime": "2999-01-01T00:00:00.000000Z"}}
     node_checks = [f"node.{name}" for name in ("kernel", "cgroup", "runtime", "kubelet", "disk", "clock")]
     code, report = world.run(
-        "--only", *node_checks, capabilities=["metrics", "prometheus-managed", "node-access"], expected_checks=EXPECTED + node_checks
+        "--only",
+        *node_checks,
+        capabilities=["metrics", "prometheus-managed", "node-access"],
+        expected_checks=EXPECTED + node_checks,
     )
     assert [check["evidence"] for check in report["checks"] if check["status"] == "fail"] == []
     assert code == 0
@@ -71,7 +74,9 @@ def test_nothing_is_killed_without_being_asked(world: World) -> None:
 
 def test_disruptive_check_that_the_contract_expects_is_a_declared_skip_of_a_plain_run(world: World) -> None:
     survival = "prometheus.data_survives_kill"
-    code, report = world.run(capabilities=["metrics", "prometheus-managed", "disruptive"], expected_checks=[*EXPECTED, survival])
+    code, report = world.run(
+        capabilities=["metrics", "prometheus-managed", "disruptive"], expected_checks=[*EXPECTED, survival]
+    )
     skipped = check_of(report, survival)
     assert (code, skipped["status"], "make prove" in skipped["skip_reason"]) == (0, "skip", True)
 

@@ -30,7 +30,7 @@ def forwards(tmp_path: Path) -> Iterator[PortForwards]:
 
 
 def _pid(forwards: PortForwards) -> int:
-    return forwards._open[("prometheus", 9090)].process.pid
+    return forwards._open[("plumbline", "prometheus", 9090)].process.pid
 
 
 def _client(forwards: PortForwards) -> Prometheus:
@@ -59,7 +59,7 @@ def test_carries_requests_and_is_used_again(forwards: PortForwards) -> None:
 def test_is_started_again_when_it_has_died(forwards: PortForwards) -> None:
     client = _client(forwards)
     client.build()
-    process = forwards._open[("prometheus", 9090)].process
+    process = forwards._open[("plumbline", "prometheus", 9090)].process
     process.kill()
     process.wait()
     assert client.build()["version"] == "3.16.0"
@@ -78,7 +78,7 @@ def test_is_replaced_when_it_lives_but_leads_nowhere(forwards: PortForwards, tmp
 
 def test_close_ends_the_process(forwards: PortForwards) -> None:
     forwards.port("plumbline", "prometheus", 9090)
-    process = forwards._open[("prometheus", 9090)].process
+    process = forwards._open[("plumbline", "prometheus", 9090)].process
     forwards.close()
     assert process.poll() is not None
 

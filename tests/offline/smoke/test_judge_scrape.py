@@ -101,7 +101,8 @@ def test_object_that_two_targets_tell_of_is_named_with_both() -> None:
     ]
     text = _text(scrape.shared_objects([({"UUID": "GPU-1", "gpu": ""}, series)], _producer()))
     assert text == (
-        "Kubelet object UUID=GPU-1: seen told of by 2 targets: dcgm-exporter (node-a), gpu (n:9400); expected one target"
+        "Kubelet object UUID=GPU-1: seen told of by 2 targets: dcgm-exporter (node-a), gpu (n:9400); "
+        "expected one target"
     )
     assert scrape.shared_objects([], _producer()) == []
 

@@ -205,6 +205,13 @@ def test_other_type_of_one_target_is_named() -> None:
     assert _page(metadata=LIVE.metadata | {"gpu_energy": unknown}) == ""
 
 
+def test_metric_that_declares_no_type_is_fine_if_its_page_says_so() -> None:
+    untyped = replace(ENERGY, type=MetricType.UNKNOWN)
+    seen = LIVE.metadata | {"gpu_energy": [{"type": "unknown"}]}
+    assert _page(replace(PAGE, metrics=(TEMPERATURE, untyped)), metadata=seen) == ""
+    assert "type undeclared; expected type counter" in _page(metadata=seen)
+
+
 def test_series_that_relabelling_made_one_are_counted() -> None:
     text = _page(kept={"a": 5, "b": 4})
     assert text.startswith("target a of job gpu: seen 4 series stored of 5 samples kept: 1 have the labels of others")

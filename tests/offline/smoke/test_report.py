@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _outcome(check_id: str, status: Status, requirement: str = "B1", tier: str = "live", **more: Any) -> Outcome:
+def _outcome(
+    check_id: str,
+    status: Status,
+    requirement: str = "B1",
+    tier: str = "live",
+    stand_ins: tuple[str, ...] = (),
+    **texts: str,
+) -> Outcome:
     return Outcome(
         id=check_id,
         requirement=requirement,
@@ -26,7 +33,8 @@ def _outcome(check_id: str, status: Status, requirement: str = "B1", tier: str =
         status=status,
         seconds=1.25,
         remedy="do this",
-        **more,
+        stand_ins=stand_ins,
+        **texts,
     )
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 import pytest
-import yaml
 
 from components.errors import DeployError
-from stacks.cluster import Access, KubeReader, LiveClaim, access
+from stacks.cluster import Access, LiveClaim, access
+from tests.offline.stacks.api_server import kubeconfig, reader
 from tests.offline.stacks.examples import UID, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.offline.stacks.api_server import Server
 
 CLAIM = {
     "metadata": {"name": "prometheus-data"},
@@ -25,64 +22,6 @@ CLAIM = {
 }
 STORAGE = "/apis/storage.k8s.io/v1/storageclasses/standard"
 CLASS = {"metadata": {"name": "standard"}, "provisioner": "x", "allowVolumeExpansion": True}
-
-
-class Server:
-    """An API server that knows a few objects; `answers` maps a path to status and body."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, tuple[int, object]] = {}
-        self.asked: list[str] = []
-        answers, asked = self.answers, self.asked
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(unquote(self.path))
-                status, body = answers.get(self.path.partition("?")[0], (404, {}))
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.end_headers()
-                self.wfile.write(json.dumps(body).encode())
-
-            def log_message(self, *_: object) -> None:
-                """Keep the test's output quiet."""
-
-        self.http = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server()
-    thread = threading.Thread(target=found.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    found.http.shutdown()
-    thread.join()
-    found.http.server_close()
-
-
-def kubeconfig(path: Path, url: str) -> Path:
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "other",
-        "clusters": [
-            {"name": "right", "cluster": {"server": url}},
-            {"name": "wrong", "cluster": {"server": "http://127.0.0.1:1"}},
-        ],
-        "contexts": [
-            {"name": "kind-kind", "context": {"cluster": "right", "user": "me"}},
-            {"name": "other", "context": {"cluster": "wrong", "user": "me"}},
-        ],
-        "users": [{"name": "me", "user": {"token": "t"}}],
-    }
-    path.write_text(yaml.safe_dump(document))
-    return path
-
-
-def reader(tmp_path: Path, url: str, context: str = "kind-kind") -> KubeReader:
-    return KubeReader(Access(kubeconfig=kubeconfig(tmp_path / "config", url), context=context))
 
 
 def test_the_named_context_is_read_not_the_current_one(tmp_path: Path, server: Server) -> None:

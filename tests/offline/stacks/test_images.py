@@ -10,10 +10,13 @@ import pytest
 from components.errors import DeployError
 from stacks.images import VERSIONS, resolve, upstream
 from stacks.settings import Images
-from tests.offline.stacks.examples import LOCAL_IMAGE, write_images
+from tests.offline.stacks.examples import BUILT, write_images
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+ROLES = ("prometheus",)
 
 
 def local(path: Path) -> Images:
@@ -21,41 +24,48 @@ def local(path: Path) -> Images:
 
 
 def test_local_build_is_used_with_its_image_id(tmp_path: Path) -> None:
-    assert resolve(local(write_images(tmp_path / "images.json")))["prometheus"] == LOCAL_IMAGE
+    assert resolve(local(write_images(tmp_path / "images.json")), tuple(BUILT)) == BUILT
 
 
 def test_missing_list_says_run_make_up(tmp_path: Path) -> None:
     with pytest.raises(DeployError, match=r"images\.json cannot be read \(No such file or directory\): run `make up`"):
-        resolve(local(tmp_path / "images.json"))
+        resolve(local(tmp_path / "images.json"), ROLES)
 
 
 def test_list_without_the_role_names_those_it_has(tmp_path: Path) -> None:
     path = tmp_path / "images.json"
     path.write_text(json.dumps({"pause": {"reference": "plumbline.local/pause:1", "image_id": "sha256:0"}}))
     with pytest.raises(DeployError, match=r"has no image for prometheus; it has pause: run `make up`"):
-        resolve(local(path))
+        resolve(local(path), ROLES)
 
 
 def test_list_with_an_unpinned_reference_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "images.json"
     path.write_text(json.dumps({"prometheus": {"reference": "prometheus", "image_id": "sha256:0"}}))
     with pytest.raises(DeployError, match=r"is not a list of images: prometheus\.reference: .*does not pin an image"):
-        resolve(local(path))
+        resolve(local(path), ROLES)
 
 
 def test_broken_list_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "images.json"
     path.write_text("{")
     with pytest.raises(DeployError, match=r"is not a list of images"):
-        resolve(local(path))
+        resolve(local(path), ROLES)
 
 
 def test_upstream_pins_are_complete() -> None:
-    assert resolve(Images(source="upstream"))["prometheus"].reference == "quay.io/prometheus/prometheus:v3.16.0"
+    assert {role: pin.reference for role, pin in resolve(Images(source="upstream"), tuple(BUILT)).items()} == {
+        "prometheus": "quay.io/prometheus/prometheus:v3.16.0",
+        "alertmanager": "quay.io/prometheus/alertmanager:v0.31.1",
+        "pushgateway": "quay.io/prometheus/pushgateway:v1.11.1",
+        "node-exporter": "quay.io/prometheus/node-exporter:v1.12.1",
+        "kube-state-metrics": "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.19.1",
+        "dcgm-exporter": "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless",
+    }
 
 
 def test_mirror_replaces_the_host_only() -> None:
-    found = upstream(VERSIONS, "registry.example.com:5000/quay")
+    found = upstream(VERSIONS, "registry.example.com:5000/quay", ROLES)
     assert found["prometheus"].reference == "registry.example.com:5000/quay/prometheus/prometheus:v3.16.0"
 
 
@@ -63,7 +73,7 @@ def test_digest_is_appended_to_the_tag(tmp_path: Path) -> None:
     path = tmp_path / "versions.toml"
     digest = "sha256:" + "0" * 64
     path.write_text(f'[images.prometheus]\nrepository = "quay.io/p/p"\ntag = "v1"\ndigest = "{digest}"\n')
-    assert upstream(path, None)["prometheus"].reference == f"quay.io/p/p:v1@{digest}"
+    assert upstream(path, None, ROLES)["prometheus"].reference == f"quay.io/p/p:v1@{digest}"
 
 
 @pytest.mark.parametrize(
@@ -79,4 +89,4 @@ def test_wrong_pins_are_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "versions.toml"
     path.write_text(text)
     with pytest.raises(DeployError, match=words):
-        upstream(path, None)
+        upstream(path, None, ROLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,15 +11,21 @@ from components.errors import DeployError
 from stacks.claims import check_claim, check_namespace
 from stacks.cluster import Access, LiveClaim
 from stacks.identity import check_identity
-from stacks.preflight import check_cluster
+from stacks.preflight import check_cluster, volumes
 from stacks.settings import parse
-from tests.offline.stacks.examples import OTHER_UID, UID, as_pulumi_has_it, settings, stack_file
+from tests.offline.stacks.examples import OTHER_UID, UID, as_pulumi_has_it, existing, settings, stack_file
 
 WHERE = Access(kubeconfig=Path("/k/config"), context="kind-kind")
 
 
+LISTS = [
+    *("list /apis/apps/v1/daemonsets", "list /api/v1/pods", "list /api/v1/nodes"),
+    "list /apis/node.k8s.io/v1/runtimeclasses",
+]
+
+
 class Cluster:
-    """A cluster with a uid and perhaps a claim. Remembers what it was asked."""
+    """A cluster with a uid and perhaps a claim, empty otherwise. Remembers what it was asked."""
 
     def __init__(self, uid: str = UID, claim: LiveClaim | None = None, marked: dict[str, str] | None = None) -> None:
         self.uid, self.live, self.marked, self.asked = uid, claim, marked or {}, list[str]()
@@ -36,6 +43,18 @@ class Cluster:
         self.asked.append(f"claims {name} of stack {stack}")
         return tuple(namespace for namespace, owner in self.marked.items() if owner == stack)
 
+    def secret_keys(self, namespace: str, name: str) -> frozenset[str] | None:
+        self.asked.append(f"secret {namespace}/{name}")
+        return None
+
+    def listing(self, path: str) -> list[dict[str, Any]]:
+        self.asked.append(f"list {path}")
+        return []
+
+    def schemas(self, version: str) -> dict[str, dict[str, Any]] | None:
+        self.asked.append(f"schemas {version}")
+        return None
+
 
 def claim(size: str, storage_class: str | None = "standard", *, expandable: bool | None = True) -> LiveClaim:
     return LiveClaim(size=size, storage_class=storage_class, expandable=expandable)
@@ -47,14 +66,50 @@ def refuse_claim(live: LiveClaim, size: str, storage_class: str | None = None) -
     return str(caught.value)
 
 
+def asked_about(claim_name: str, stack: str) -> list[str]:
+    return [f"claims {claim_name} of stack {stack}", f"claim plumbline/{claim_name}"]
+
+
 def test_right_cluster_is_accepted_and_identified_first() -> None:
+    """Stack kind has neither GPUs, nor an Alertmanager, nor a Secret: of those nobody is asked."""
     cluster = Cluster()
     check_cluster(settings("kind"), WHERE, cluster)
     assert cluster.asked == [
         "namespace kube-system",
-        "claims prometheus-data of stack kind",
-        "claim plumbline/prometheus-data",
+        *asked_about("prometheus-data", "kind"),
+        *asked_about("pushgateway-data", "kind"),
     ]
+
+
+def test_stack_with_everything_is_asked_about_three_claims_and_its_gpus() -> None:
+    cluster = Cluster()
+    check_cluster(settings("local"), WHERE, cluster)
+    claims = ("prometheus-data", "alertmanager-data", "pushgateway-data")
+    asked = [line for name in claims for line in asked_about(name, "local")]
+    assert cluster.asked == ["namespace kube-system", *asked, *LISTS]
+
+
+def test_secrets_are_looked_for_before_gpus() -> None:
+    cluster = Cluster()
+    with pytest.raises(DeployError, match="Secret plumbline/alert-receivers is missing"):
+        check_cluster(settings("staging"), WHERE, cluster)
+    assert cluster.asked[-1] == "secret plumbline/alert-receivers"
+
+
+def test_operator_is_asked_last_and_only_of_a_stack_that_uses_one() -> None:
+    cluster = Cluster()
+    with pytest.raises(DeployError, match="the cluster does not know"):
+        check_cluster(existing("local"), WHERE, cluster)
+    assert cluster.asked[-len(LISTS) - 1 :] == [*LISTS, "schemas monitoring.coreos.com/v1"]
+    assert "claim plumbline/prometheus-data" not in cluster.asked
+
+
+def test_each_claim_is_as_large_as_its_own_setting() -> None:
+    wanted = settings("local", prometheus={"volume": "5Gi"}, alertmanager={"volume": "3Gi"}, pushgateway={})
+    assert volumes(wanted) == {"prometheus-data": "5Gi", "alertmanager-data": "3Gi", "pushgateway-data": "256Mi"}
+    off = settings("kind", pushgateway={"mode": "off"})
+    assert volumes(off) == {"prometheus-data": "4Gi"}
+    assert set(volumes(existing())) == {"alertmanager-data", "pushgateway-data"}
 
 
 def test_wrong_cluster_is_refused_with_both_uids_and_asked_nothing_more() -> None:

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
+from components.prometheus.config import SENTINEL_FILE
 from signals.catalogue import PRODUCERS
 from stacks.bundle import Plan, plan
-from stacks.contract import Contract
-from tests.offline.stacks.examples import IMAGE_ID, LOCAL_IMAGE, STACKS, UID, settings, write_images
+from stacks.contract import CAPABILITIES, Contract
+from stacks.promise import capabilities
+from tests.offline.stacks.examples import IMAGE_ID, LOCAL_IMAGE, UID, existing, settings, stack_file, write_images
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHECKS = {
+ALWAYS = {
     *("cluster.identity", "pods.running", "pods.not_restarted", "workloads.rolled_out", "workloads.image"),
-    *("claims.bound", "prometheus.reload", "prometheus.revision", "prometheus.flags", "prometheus.rules_healthy"),
-    *("prometheus.sentinel_rule", "prometheus.storage_fresh", "scrape.expected_jobs", "scrape.all_up"),
-    *("scrape.no_duplicates", "scrape.labels", "signals.contract", "signals.fresh", "pod.security", "pod.volume"),
-    "node.conditions",
+    *("claims.bound", "node.conditions", "pod.security"),
+    *("prometheus.rules_healthy", "prometheus.sentinel_rule", "scrape.expected_jobs", "scrape.all_up"),
+    *("scrape.no_duplicates", "scrape.labels"),
+    *("signals.contract", "signals.fresh", "signals.budget", "signals.banned"),
 }
-NODE_CHECKS = {"node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"}
+OWN_PROMETHEUS = {
+    *("prometheus.reload", "prometheus.revision", "prometheus.flags", "prometheus.storage_fresh"),
+    "pod.volume",
+}
+PUSH = {"push.flags", "push.labels"}
+GPU = {"gpu.count", "gpu.attribution", "gpu.handover"}
+ALERTING = {"alertmanager.config", "alertmanager.connected"}
+NODE = {"node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"}
+
+
+RECEIVERS = stack_file("staging")["plumbline:alertmanager"]["receivers"]
+MONITORED = ("metrics", "prometheus-managed", "kube-state", "push")
 
 
 def planned(stack: str, tmp_path: Path) -> Plan:
@@ -32,22 +46,71 @@ def planned(stack: str, tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("stack", "capabilities"),
     [
-        ("local", ("metrics", "node-access", "disruptive")),
-        ("kind", ("metrics", "disruptive")),
-        ("staging", ("metrics",)),
-        ("prod", ("metrics",)),
+        ("local", (*MONITORED, "gpu", "alerting", "alert-sink", "node-access", "disruptive")),
+        ("kind", (*MONITORED, "disruptive")),
+        ("staging", (*MONITORED, "gpu", "alerting")),
+        ("prod", (*MONITORED, "gpu", "alerting")),
     ],
 )
 def test_capabilities(stack: str, capabilities: tuple[str, ...], tmp_path: Path) -> None:
-    assert planned(stack, tmp_path).contract.capabilities == capabilities
+    found = planned(stack, tmp_path).contract.capabilities
+    assert set(found) == set(capabilities)
+    assert list(found) == [name for name in CAPABILITIES if name in capabilities]
 
 
-@pytest.mark.parametrize("stack", STACKS)
-def test_expected_checks_are_those_of_the_smoke_suite(stack: str, tmp_path: Path) -> None:
-    expected = CHECKS | (NODE_CHECKS if stack == "local" else set())
+EVERYTHING = ALWAYS | OWN_PROMETHEUS | PUSH | GPU | ALERTING | {"alerting.delivery"}
+
+
+@pytest.mark.parametrize(
+    ("stack", "checks"),
+    [
+        ("local", EVERYTHING | NODE),
+        ("kind", ALWAYS | OWN_PROMETHEUS | PUSH),
+        ("staging", EVERYTHING),
+        ("prod", EVERYTHING),
+    ],
+)
+def test_expected_checks_follow_from_what_the_stack_has(stack: str, checks: set[str], tmp_path: Path) -> None:
     found = planned(stack, tmp_path).contract.expected_checks
-    assert set(found) == expected
-    assert len(found) == len(expected)
+    assert set(found) == checks
+    assert len(found) == len(checks)
+
+
+def test_stack_with_somebody_elses_prometheus_promises_nothing_of_its_inside() -> None:
+    """The same stack, but its alerts go where that Prometheus sends them, unless it is told of ours as well."""
+    told = plan(existing()).contract
+    assert told.capabilities == ("metrics", "gpu", "kube-state", "push")
+    assert set(told.expected_checks) == ALWAYS | PUSH | GPU
+    assert told.receivers == ()
+    ours = plan(existing(existing_prometheus={"tells_our_alertmanager": True})).contract
+    assert ours.capabilities == ("metrics", "gpu", "kube-state", "alerting", "push")
+    assert set(ours.expected_checks) == ALWAYS | PUSH | GPU | ALERTING | {"alerting.delivery"}
+    assert ours.receivers
+
+
+@pytest.mark.parametrize(
+    ("sections", "gained", "lost"),
+    [
+        ({"dcgm_exporter": {"mode": "off"}}, set(), {"gpu"}),
+        ({"dcgm_exporter": {"mode": "off", "targets": [{"node": "n", "address": "n:9400"}]}}, set(), set()),
+        ({"kube_state_metrics": {"mode": "off"}}, set(), {"kube-state"}),
+        ({"pushgateway": {"mode": "off"}}, set(), {"push"}),
+        ({"alertmanager": {"mode": "off"}}, set(), {"alerting"}),
+        ({"alertmanager": {"mode": "existing", "existing": [{"address": "am.x:9093"}]}}, set(), {"alerting"}),
+        (
+            {"alertmanager": {"sink": {"namespace": "sink", "service": "sink", "port": 8080}}},
+            {"alert-sink"},
+            set(),
+        ),
+        ({"cluster": {"node_access": True}}, {"node-access"}, set()),
+    ],
+    ids=["no GPUs", "GPUs outside", "no objects", "no pushes", "nobody", "a team's own", "sink", "node"],
+)
+def test_each_capability_follows_from_its_setting(
+    sections: dict[str, dict[str, Any]], gained: set[str], lost: set[str]
+) -> None:
+    plain = set(capabilities(settings("staging")))
+    assert set(capabilities(settings("staging", None, **sections))) == (plain | gained) - lost
 
 
 def test_every_job_of_the_catalogue_is_promised(tmp_path: Path) -> None:
@@ -61,6 +124,7 @@ def test_prometheus_is_described_as_deployed(tmp_path: Path) -> None:
     assert found.tier == "live"
     assert found.endpoints["http"].model_dump() == {
         "service": "prometheus",
+        "namespace": None,
         "port": 9090,
         "scheme": "http",
         "url": None,
@@ -68,7 +132,10 @@ def test_prometheus_is_described_as_deployed(tmp_path: Path) -> None:
     assert [claim.model_dump() for claim in found.claims] == [
         {"name": "prometheus-data", "size": "4Gi", "mounted_at": "/prometheus"}
     ]
-    assert found.revision == decided.rendered.revision
+    assert decided.systems[0].name == "prometheus"
+    files = decided.systems[0].manifests["config"]["data"]
+    (shown,) = yaml.safe_load(files[SENTINEL_FILE])["groups"][0]["rules"]
+    assert found.revision == shown["labels"]["revision"]
     image = found.workloads[0].images[0]
     assert (image.container, image.reference, image.image_id) == ("prometheus", LOCAL_IMAGE.reference, IMAGE_ID)
 
@@ -90,3 +157,26 @@ def test_network_policies_can_be_left_out(tmp_path: Path) -> None:
     path = write_images(tmp_path / "images.json")
     found = plan(settings("local", path, network={"policies": False})).manifests()
     assert [m["kind"] for m in found if m["kind"] == "NetworkPolicy"] == []
+
+
+def test_receivers_of_the_contract_name_files_never_contents() -> None:
+    found = {receiver.name: receiver.webhooks for receiver in plan(settings("staging")).contract.receivers}
+    assert list(found) == ["P0", "P1", "P2", "P3", "watchdog"]
+    (hook,) = found["P0"]
+    assert (hook.url, hook.url_file) == (None, "/etc/alertmanager-secrets/alert-receivers/p0")
+    token = {"url": "https://pager.example.com/v1", "token": {"name": "pager", "key": "token"}}
+    with_token = settings("staging", None, alertmanager={"receivers": RECEIVERS | {"P1": [token]}})
+    (told,) = {receiver.name: receiver.webhooks for receiver in plan(with_token).contract.receivers}["P1"]
+    assert (told.url, told.credentials_file) == (token["url"], "/etc/alertmanager-secrets/pager/token")
+
+
+def test_component_that_somebody_else_runs_is_not_managed() -> None:
+    found = plan(existing()).contract.components["prometheus"]
+    assert (found.managed, found.namespace, found.workloads, found.claims) == (False, "team-monitoring", (), ())
+    assert found.endpoints["http"].service == "prometheus-operated"
+
+
+def test_sink_stands_beside_the_alertmanager_that_writes_to_it(tmp_path: Path) -> None:
+    found = planned("local", tmp_path).contract.components["alertmanager"].endpoints["sink"]
+    assert (found.namespace, found.service, found.port) == ("plumbline-sandbox", "alert-sink", 8080)
+    assert "sink" not in plan(settings("staging")).contract.components["alertmanager"].endpoints

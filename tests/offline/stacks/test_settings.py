@@ -9,7 +9,7 @@ from pulumi.runtime.config import CONFIG
 
 from components.errors import DeployError
 from stacks.settings import _config, parse
-from tests.offline.stacks.examples import STACKS, as_pulumi_has_it, completed, settings, stack_file
+from tests.offline.stacks.examples import STACKS, as_pulumi_has_it, completed, existing, settings, stack_file
 
 
 def refusal(config: dict[str, Any], stack: str = "kind") -> str:
@@ -110,6 +110,52 @@ def test_the_name_of_the_stack_is_not_a_setting() -> None:
         ("prometheus", {"limits": {"samples": "many"}}, "should be a valid integer, not text"),
         ("prometheus", {"remote_write": {}}, "should be a valid array, not an object; accepted: list of stores"),
         ("prometheus", {"remote_write": [{"name": "a"}]}, "missing setting plumbline:prometheus.remote_write[0].url"),
+        ("sizing", {"nodes": 0}, "plumbline:sizing.nodes in stack kind should be greater than 0; accepted: nodes"),
+        ("sizing", {"pods": 1.5}, "plumbline:sizing.pods in stack kind should be a valid integer"),
+        (
+            "thresholds",
+            {"gpu_memory_high": 90},
+            "plumbline:thresholds.gpu_memory_high in stack kind should be less tha",
+        ),
+        (
+            "thresholds",
+            {"gpu_temperature_celsius_by_model": {"L4": 130}},
+            "plumbline:thresholds.gpu_temperature_celsius_by_model.L4 in stack kind should be less than 130",
+        ),
+        ("dcgm_exporter", {"mode": "on"}, "accepted: 'managed', 'existing', 'simulated' or 'off'"),
+        ("dcgm_exporter", {"interval": "30"}, "`30` is not a Prometheus duration"),
+        (
+            "dcgm_exporter",
+            {"targets": [{"node": "a", "address": "http://a:9400/metrics"}]},
+            "plumbline:dcgm_exporter.targets[0].address in stack kind should match pattern",
+        ),
+        ("node_exporter", {"port": 65536}, "plumbline:node_exporter.port in stack kind should be less than 65536"),
+        (
+            "kube_state_metrics",
+            {"existing": {"namespace": "a", "labels": {}, "port": "p"}},
+            "plumbline:kube_state_metrics.existing.labels in stack kind",
+        ),
+        (
+            "pushgateway",
+            {"push_from": ["Team"]},
+            "plumbline:pushgateway.push_from[0] in stack kind: `Team` is not a DNS",
+        ),
+        ("alertmanager", {"existing": [{"address": "a"}]}, "plumbline:alertmanager.existing[0].address in stack kind"),
+        (
+            "alertmanager",
+            {"existing": [{"address": "http://a:9093"}]},
+            "plumbline:alertmanager.existing[0].address in stack kind should match pattern",
+        ),
+        (
+            "alertmanager",
+            {"receivers": {"P0": [{"url": "https://x?token=y"}]}},
+            "plumbline:alertmanager.receivers.P0[0].url in stack kind: ",
+        ),
+        (
+            "alertmanager",
+            {"receivers": {"P0": [{"url_secret": {"name": "A", "key": "k"}}]}},
+            "plumbline:alertmanager.receivers.P0[0].url_secret.name in stack kind: `A` is not a Kubernetes name",
+        ),
     ],
 )
 def test_wrong_values_are_refused(section: str, values: dict[str, Any], words: str) -> None:
@@ -185,3 +231,17 @@ def test_the_whole_config_map_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
         assert _config() == {"plumbline:a": "environment", "plumbline:b": "engine"}
     finally:
         CONFIG.reset(token)
+
+
+def test_namespaces_of_others_may_be_kubernetes_own() -> None:
+    """Clouds run their agents in kube-system, and some teams theirs in default; only ours must be neither."""
+    pods = {"namespace": "kube-system", "labels": {"app": "x"}, "port": "metrics"}
+    found = settings(
+        "staging",
+        node_exporter={"mode": "existing", "existing": pods},
+        pushgateway={"push_from": ["default"]},
+        alertmanager={"sink": {"namespace": "default", "service": "sink", "port": 80}},
+    )
+    assert found.node_exporter.existing is not None
+    assert found.node_exporter.existing.namespace == "kube-system"
+    assert existing(existing_prometheus={"namespace": "default"}).existing_prometheus
