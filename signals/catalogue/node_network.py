@@ -18,7 +18,6 @@ def _counter(name: str, unit: str, meaning: str, file: str, labels: tuple[str, .
         labels=labels,
         presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
-        low=low,
         source=f"{_MODULE}{file}",
     )
 
