@@ -58,13 +58,14 @@ def test_capabilities(stack: str, capabilities: tuple[str, ...], tmp_path: Path)
     assert list(found) == [name for name in CAPABILITIES if name in capabilities]
 
 
-EVERYTHING = ALWAYS | OWN_PROMETHEUS | PUSH | GPU | ALERTING | {"alerting.delivery"}
+EVERYTHING = ALWAYS | OWN_PROMETHEUS | PUSH | GPU | ALERTING
+DELIVERY = {"alerting.delivery"}
 
 
 @pytest.mark.parametrize(
     ("stack", "checks"),
     [
-        ("local", EVERYTHING | NODE),
+        ("local", EVERYTHING | DELIVERY | NODE),
         ("kind", ALWAYS | OWN_PROMETHEUS | PUSH),
         ("staging", EVERYTHING),
         ("prod", EVERYTHING),
@@ -84,8 +85,11 @@ def test_stack_with_somebody_elses_prometheus_promises_nothing_of_its_inside() -
     assert told.receivers == ()
     ours = plan(existing(existing_prometheus={"tells_our_alertmanager": True})).contract
     assert ours.capabilities == ("metrics", "gpu", "kube-state", "alerting", "push")
-    assert set(ours.expected_checks) == ALWAYS | PUSH | GPU | ALERTING | {"alerting.delivery"}
+    assert set(ours.expected_checks) == ALWAYS | PUSH | GPU | ALERTING
     assert ours.receivers
+    sink = {"sink": {"namespace": "sink", "service": "sink", "port": 8080}}
+    read_back = plan(existing(existing_prometheus={"tells_our_alertmanager": True}, alertmanager=sink)).contract
+    assert set(read_back.expected_checks) == ALWAYS | PUSH | GPU | ALERTING | DELIVERY
 
 
 @pytest.mark.parametrize(
