@@ -181,10 +181,12 @@ def _write_contract(engine: Engine, out: Path) -> Path:
 def _addresses(engine: Engine) -> str:
     out = out_directory(engine)
     contract = json.loads((out / "contract.json").read_text())
-    lines = ["", "  component    reach it with"]
+    width = max(len(name) for name in ("component", *contract["components"]))
+    lines = ["", f"  {'component':<{width}} reach it with"]
     for name, component in sorted(contract["components"].items()):
         for endpoint in component["endpoints"].values():
-            forward = f"kubectl -n {contract['namespace']} port-forward svc/{endpoint['service']} {endpoint['port']}"
+            namespace = endpoint.get("namespace") or contract["namespace"]
+            forward = f"kubectl -n {namespace} port-forward svc/{endpoint['service']} {endpoint['port']}"
             how = endpoint.get("url") or (f"bin/{forward}" if engine.state is not None else forward)
-            lines.append(f"  {name:<12} {how}")
-    return "\n".join([*lines, f"  {'report':<12} {out / 'report.html'}", ""])
+            lines.append(f"  {name:<{width}} {how}")
+    return "\n".join([*lines, f"  {'report':<{width}} {out / 'report.html'}", ""])

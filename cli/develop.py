@@ -28,7 +28,7 @@ CODE: Final = ("__main__.py", "bin", "cli", "components", "sandbox", "signals", 
 
 
 def check(home: Home, progress: Progress) -> int:
-    """Lint, format, types, offline tests. Needs the programs that judge and those that tests run, built on first use."""
+    """Lint, format, types, offline tests. Programs that judge, and those that tests run, are built on first use."""
     programs.ensure(home, LINTERS, progress)
     steps = {
         "ruff": ("-m", "ruff", "check", *CODE),

@@ -86,10 +86,11 @@ _PUSHED = (
         name=PAGE_PROOF,
         type=MetricType.GAUGE,
         unit="1",
-        meaning="1 while smoke proves that a page of this severity arrives; `proof` is the word that it looks for.",
+        meaning="1 while smoke proves that a page of this severity arrives, 0 while it proves labels alone; `proof` is "
+        "the word that it looks for.",
         labels=("severity", "proof"),
         presence=Presence.EVENT,
-        event="smoke proves a page",
+        event="smoke proves a page or the labels of what is pushed",
         high=1.0,
         source=_CONVENTION,
     ),

@@ -24,14 +24,16 @@ JOB = "plumbline-page-proof"
 class PageProof:
     """The proof, in stages: pushed and stored; routed, arrived, told enough; deleted; resolved.
 
-    Those about delivery are left out unless `begin` asked for it, because they tell people.
+    Those about delivery are left out unless `begin` asked for it, because they tell people: without, what is pushed
+    is 0, and no alert fires.
     """
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
         self._word = secrets.token_hex(6)
         self._deliver = False
-        self._pushed = self._deleted = False
+        self._pushed: int | None = None
+        self._deleted = False
         self._before: list[Sample] | None = None
         self._passed: set[str] = set()
         self.subject = f"group {JOB}/{self._word} of the Pushgateway"
@@ -49,18 +51,19 @@ class PageProof:
         self._deliver = self._deliver or deliver
         if self._deliver and self._before is None:
             self._before = self._stack.alertmanager.own_metrics()
-        if self._pushed:
+        value = int(self._deliver)
+        if self._pushed == value:
             return
         for group in self._stack.pushgateway.groups():
             if group.get("job") == JOB:
                 self._stack.pushgateway.delete(JOB, group.get("instance", ""))
-        lines = (f'{PAGE_PROOF}{{severity="{s}",proof="{self._word}"}} 1\n' for s in paging.SEVERITIES)
+        lines = (f'{PAGE_PROOF}{{severity="{s}",proof="{self._word}"}} {value}\n' for s in paging.SEVERITIES)
         self._stack.pushgateway.push(JOB, self._word, f"# TYPE {PAGE_PROOF} gauge\n{''.join(lines)}")
-        self._pushed = True
+        self._pushed = value
 
     def advance(self) -> list[Problem]:
         """One attempt at the stage that is due, and at those behind it that pass at once."""
-        if not self._pushed or (self._deliver and self._before is None):
+        if self._pushed is None or (self._deliver and self._before is None):
             return [Problem(self.subject, "not pushed", "pushed")]
         for name, stage in self._stages().items():
             if name in self._passed:
@@ -80,7 +83,7 @@ class PageProof:
 
     def end(self) -> None:
         """Delete the group if it is there."""
-        if self._pushed and not self._deleted:
+        if self._pushed is not None and not self._deleted:
             self._stack.pushgateway.delete(JOB, self._word)
             self._deleted = True
 

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.live import plumbline
 from tests.live.plumbline import NAMESPACE, OUT, get, kubectl, prometheus_ready, pulumi, smoke, until
+from tests.live.pushes import changed, configmap_with, in_text, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-def configmap_with(text: str) -> dict[str, Any]:
-    """The ConfigMap of the namespace one of whose files holds `text`."""
-    items = get("configmaps", "-n", NAMESPACE)["items"]
-    return next(
-        i
-        for i in items
-        if i["metadata"]["name"] != "plumbline-contract" and any(text in v for v in i.get("data", {}).values())
-    )
-
-
 @contextmanager
 def pushed(text: str, replacement: str) -> Iterator[None]:
     """Change one ConfigMap behind the engine's back, and put it back afterwards."""
-    item = configmap_with(text)
-    name, data = item["metadata"]["name"], item["data"]
-    changed = {k: v.replace(text, replacement) for k, v in data.items()}
-    assert changed != data
     try:
-        kubectl("patch", "configmap", name, "-n", NAMESPACE, "--type=merge", "-p", json.dumps({"data": changed}))
-        yield
+        with changed(configmap_with(text)["metadata"]["name"], "prometheus-0", in_text(text, replacement)):
+            yield
     finally:
-        kubectl("patch", "configmap", name, "-n", NAMESPACE, "--type=merge", "-p", json.dumps({"data": data}))
         until("the pushed file is gone", lambda: not _running_config_differs(), 180)
 
 
@@ -179,8 +165,7 @@ def test_swapped_volume_is_red_and_up_repairs_it() -> None:
 def test_up_repairs_a_file_changed_behind_its_back() -> None:
     item = configmap_with("job_name: cadvisor")
     name, data = item["metadata"]["name"], item["data"]
-    changed = {k: v.replace("job_name: cadvisor", "job_name: renamed") for k, v in data.items()}
-    kubectl("patch", "configmap", name, "-n", NAMESPACE, "--type=merge", "-p", json.dumps({"data": changed}))
+    write(name, in_text("job_name: cadvisor", "job_name: renamed")(data))
     done = plumbline.words("up")
     assert done.returncode == 0, done.stdout
     assert get(f"configmap/{name}", "-n", NAMESPACE)["data"] == data

@@ -47,11 +47,11 @@ def test_pod_with_two_gpus_is_named_by_exactly_two_series_of_a_metric(namespace:
 
 def test_two_pods_side_by_side_share_no_gpu_and_nobody_else_is_named(namespace: str) -> None:
     until("both are named", lambda: len(_named(namespace, SERVING.name)) == SERVING.gpus, 60)
-    ours, theirs = (
-        {labels["UUID"] for labels in _named(namespace, name)} for name in (TRAINING.name, SERVING.name)
-    )
+    ours, theirs = ({labels["UUID"] for labels in _named(namespace, name)} for name in (TRAINING.name, SERVING.name))
     assert ours.isdisjoint(theirs)
-    everybody = {(s["metric"]["namespace"], s["metric"]["pod"]) for s in query(f'DCGM_FI_DEV_FB_FREE{{{JOB}, pod!=""}}')}
+    everybody = {
+        (s["metric"]["namespace"], s["metric"]["pod"]) for s in query(f'DCGM_FI_DEV_FB_FREE{{{JOB}, pod!=""}}')
+    }
     assert everybody == {(namespace, pod) for pod in (TRAINING.name, SERVING.name, "rest")}
 
 
@@ -73,7 +73,9 @@ def test_gpu_is_handed_over_within_two_scrapes(namespace: str) -> None:
     state = get(f"pod/{NEXT.name}", "-n", namespace)["status"]["containerStatuses"][0]["state"]
     since = datetime.fromisoformat(state["running"]["startedAt"]).timestamp()
     named = {
-        pod: [at for labels, times in samples(f'DCGM_FI_DEV_FB_FREE{{{JOB}, UUID="{gpu}", pod="{pod}"}}') for at in times]
+        pod: [
+            at for labels, times in samples(f'DCGM_FI_DEV_FB_FREE{{{JOB}, UUID="{gpu}", pod="{pod}"}}') for at in times
+        ]
         for pod in (SERVING.name, NEXT.name)
     }
     scrapes = [at for _, times in samples(f"up{{{JOB}}}") for at in times]

@@ -27,7 +27,9 @@ NODES: Final = "plumbline-node"
 CONTAINER: Final = "worker"
 _CONTROL_PORT: Final = 9401
 _GPU: Final = "nvidia.com/gpu"
-_PUSHGATEWAY: Final = f"/api/v1/namespaces/{NAMESPACE}/services/pushgateway:9091/proxy/metrics/job/plumbline-live/instance"
+_PUSHGATEWAY: Final = (
+    f"/api/v1/namespaces/{NAMESPACE}/services/pushgateway:9091/proxy/metrics/job/plumbline-live/instance"
+)
 
 
 @dataclass(frozen=True)

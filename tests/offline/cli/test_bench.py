@@ -88,7 +88,12 @@ def test_unknown_choice_is_refused_before_anything_is_stopped(
 def test_make_hands_the_choice_over() -> None:
     recipe = "bench:\n\t@printenv ONLY\n"
     done = subprocess.run(
-        ["make", "-f", "-", "bench", "ONLY=signals"], input=recipe, capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "-f", "-", "bench", "ONLY=signals"],
+        input=recipe,
+        env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "signals\n"
 

@@ -1,4 +1,4 @@
-"""The signal contract gate: which labels an expression can yield, and everything in it that the catalogue does not know.
+"""The signal contract gate: which labels an expression can yield, and what in it the catalogue does not know.
 
 Expressions are parsed by a maintained PromQL parser. Labels are inferred bottom-up as Prometheus defines them for every
 kind of node: a label that cannot be there makes a matcher, a join or a template silently empty.
@@ -91,18 +91,10 @@ def missing(wanted: Iterable[str], labels: frozenset[str]) -> list[str]:
 
 def _labels(node: Any, known: Mapping[str, Known], verdict: Verdict) -> frozenset[str]:  # noqa: ANN401  # untyped library
     kind = type(node).__name__
-    if kind == "VectorSelector":
-        return _selector(node, known, verdict)
-    if kind == "MatrixSelector":
-        return _selector(node.vector_selector, known, verdict)
-    if kind in ("ParenExpr", "UnaryExpr", "SubqueryExpr"):
-        return _labels(node.expr, known, verdict)
-    if kind == "AggregateExpr":
-        return _aggregate(node, known, verdict)
-    if kind == "BinaryExpr":
-        return _binary(node, known, verdict)
-    if kind == "Call":
-        return _call(node, known, verdict)
+    if kind in _INNER:
+        return _labels(getattr(node, _INNER[kind]), known, verdict)
+    if kind in _KINDS:
+        return _KINDS[kind](node, known, verdict)
     return frozenset()
 
 
@@ -204,6 +196,10 @@ def _equalities(node: Any) -> frozenset[str]:  # noqa: ANN401  # untyped library
     if type(selector).__name__ != "VectorSelector":
         return frozenset()
     return frozenset(m.name for m in selector.matchers.matchers if str(m.op) in ("MatchOp.Equal", "="))
+
+
+_INNER = {"MatrixSelector": "vector_selector", "ParenExpr": "expr", "UnaryExpr": "expr", "SubqueryExpr": "expr"}
+_KINDS = {"VectorSelector": _selector, "AggregateExpr": _aggregate, "BinaryExpr": _binary, "Call": _call}
 
 
 def _is_scalar(node: Any) -> bool:  # noqa: ANN401  # untyped library

@@ -16,7 +16,10 @@ JOBS = [
     *("prometheus", "apiserver", "kubelet", "cadvisor", "dcgm-exporter", "node-exporter", "kube-state-metrics"),
     *("kube-state-metrics-self", "pushgateway", "alertmanager"),
 ]
-UNITS = ("seconds", "bytes", "1", "celsius", "watts", "megahertz", "mebibytes", "percent", "millijoules", "bytes per second", "nanoseconds")
+UNITS = (
+    *("seconds", "bytes", "1", "celsius", "watts", "megahertz", "mebibytes", "percent", "millijoules"),
+    *("bytes per second", "nanoseconds"),
+)
 
 
 def named(value: object) -> str:

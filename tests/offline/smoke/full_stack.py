@@ -108,7 +108,7 @@ class Pager:
         return {
             (s.labels["proof"], s.labels["severity"]): {**s.labels, "alertname": "PlumblinePageProof"}
             for s in samples
-            if s.name == PAGE_PROOF
+            if s.name == PAGE_PROOF and s.value == 1
         }
 
     def _held(self, labels: dict[str, str]) -> Json:
