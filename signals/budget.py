@@ -23,6 +23,7 @@ def series(page: Producer, sizing: Sizing, targets: int = 1) -> int:
         budget.fixed
         + budget.per_target * targets
         + budget.per_node * sizing.nodes
+        + budget.per_api_server * sizing.api_servers
         + budget.per_gpu * gpus
         + budget.per_pod * sizing.pods
     )
@@ -35,5 +36,5 @@ def samples_per_scrape(page: Producer, sizing: Sizing) -> int:
         here = budget.per_node + budget.per_gpu * sizing.gpus_per_node + budget.per_pod * sizing.pods_per_node
         largest = budget.fixed + budget.per_target + here
     else:
-        largest = series(page, sizing)
+        largest = series(page, sizing.model_copy(update={"api_servers": 1}))
     return math.ceil(largest * HEADROOM)

@@ -167,5 +167,5 @@ PRODUCER = Producer(
     drops=_DROPS,
     # By structure: 12 buckets and more for each of 300 resources and verbs, 8 for each of 250 calls to etcd, counters
     # per resource, verb and code; an operator brings 20 resources of its own.
-    budget=Budget(per_target=15000),
+    budget=Budget(per_api_server=15000),
 )

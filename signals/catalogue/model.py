@@ -85,7 +85,7 @@ class Budget:
     """Series that a healthy producer may store, as a sum over the objects that a cluster holds.
 
     fixed: whatever the cluster holds. per_target: for each target of the job. per_gpu, per_pod, per_node: for each
-    of them, whichever target tells of it.
+    of them, whichever target tells of it. per_api_server: for each API server, which is a target of its own.
     """
 
     fixed: int = 0
@@ -93,6 +93,7 @@ class Budget:
     per_gpu: int = 0
     per_pod: int = 0
     per_node: int = 0
+    per_api_server: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

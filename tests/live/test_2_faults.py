@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tests.live import plumbline
 from tests.live.plumbline import NAMESPACE, OUT, get, kubectl, prometheus_ready, pulumi, smoke, until
@@ -13,6 +13,9 @@ from tests.live.pushes import changed, configmap_with, in_text, write
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+# Each fault is awaited before smoke looks at it; with its own patience smoke would wait minutes for it to heal.
+PATIENCE: Final = 5.0
 
 
 @contextmanager
@@ -33,7 +36,7 @@ def _running_config_differs() -> bool:
 def test_removed_scrape_job_is_named() -> None:
     with pushed("job_name: cadvisor", "job_name: renamed"):
         until("the change arrives", lambda: "renamed" in _jobs(), 180)
-        code, checks, _ = smoke("--only", "scrape.expected_jobs")
+        code, checks, _ = smoke("--only", "scrape.expected_jobs", patience=PATIENCE)
     assert code == 1
     assert checks["scrape.expected_jobs"]["status"] == "fail"
     assert "cadvisor" in checks["scrape.expected_jobs"]["evidence"]
@@ -46,7 +49,7 @@ def _jobs() -> set[str]:
 def test_broken_rule_file_is_red() -> None:
     with pushed("vector(1)", "vector(1"):
         until("Prometheus refuses it", _reload_failed, 180)
-        code, checks, _ = smoke("--only", "prometheus.reload")
+        code, checks, _ = smoke("--only", "prometheus.reload", patience=PATIENCE)
     assert code == 1
     assert checks["prometheus.reload"]["status"] == "fail"
 
@@ -60,7 +63,7 @@ def test_restarted_pod_is_red_until_it_is_replaced() -> None:
     kubectl("exec", "-n", NAMESPACE, "prometheus-0", "-c", "prometheus", "--", "/bin/busybox", "kill", "1", check=False)
     until("the container restarted", lambda: _restarts() == 1)
     until("it is ready again", prometheus_ready)
-    code, checks, _ = smoke()  # the whole suite once: a fault must not hide among checks that pass
+    code, checks, _ = smoke(patience=PATIENCE)  # the whole suite once: a fault must not hide among checks that pass
     assert code == 1
     assert checks["pods.not_restarted"]["status"] == "fail"
     kubectl("delete", "pod", "prometheus-0", "-n", NAMESPACE)
@@ -78,7 +81,7 @@ def test_wrong_image_is_red() -> None:
     plumbline.tag_image(pinned, other)
     try:
         _set_image(other)
-        code, checks, _ = smoke("--only", "workloads.image")
+        code, checks, _ = smoke("--only", "workloads.image", patience=PATIENCE)
         assert code == 1
         assert checks["workloads.image"]["status"] == "fail"
         assert other in checks["workloads.image"]["evidence"]
@@ -154,7 +157,7 @@ def test_swapped_volume_is_red_and_up_repairs_it() -> None:
     ]
     kubectl("patch", "statefulset", "prometheus", "-n", NAMESPACE, "--type=json", "-p", json.dumps(swap))
     kubectl("rollout", "status", "statefulset/prometheus", "-n", NAMESPACE, "--timeout=150s")
-    code, checks, _ = smoke("--only", "pod.volume")
+    code, checks, _ = smoke("--only", "pod.volume", patience=PATIENCE)
     assert code == 1
     assert checks["pod.volume"]["status"] == "fail"
     done = plumbline.words("up")

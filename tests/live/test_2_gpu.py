@@ -87,8 +87,8 @@ def test_gpu_is_handed_over_within_two_scrapes(namespace: str) -> None:
 def test_each_team_is_charged_for_its_own(namespace: str) -> None:
     """Last of this file: the pod that was handed a GPU is of the same team, and nothing changes for it."""
     wanted = {TRAINING.team: TRAINING.gpus, NEXT.team: NEXT.gpus}
-    for record in ("team:gpu_allocated:sum", "team:gpu_devices:count"):
-        until(f"{record} has both teams", lambda record=record: _by_team(record) == wanted, 150)
+    records = ("team:gpu_allocated:sum", "team:gpu_devices:count")
+    until("records have both teams", lambda: [_by_team(record) for record in records] == [wanted, wanted], 150)
     info = query(f'plumbline:pod_identity:info{{namespace="{namespace}", pod="{TRAINING.name}"}}')
     assert [series["metric"]["team"] for series in info] == [TRAINING.team]
 

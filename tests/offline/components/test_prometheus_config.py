@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,12 +32,17 @@ def job(args: PrometheusArgs, name: str) -> dict[str, Any]:
     return found
 
 
+@cache
+def drops(name: str) -> list[dict[str, Any]]:
+    """The rules of a job that drop samples; rendered once, because they are asked about every metric."""
+    return [r for r in job(local_args(), name).get("metric_relabel_configs", ()) if r.get("action") == "drop"]
+
+
 def dropped(name: str, sample: dict[str, str]) -> bool:
     """Whether metric relabelling of a job drops a sample; regular expressions are anchored, as in Prometheus."""
     return any(
         re.fullmatch(rule["regex"], ";".join(sample.get(label, "") for label in rule["source_labels"]))
-        for rule in job(local_args(), name).get("metric_relabel_configs", ())
-        if rule.get("action") == "drop"
+        for rule in drops(name)
     )
 
 

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"(?<![\w./-])make ([a-z][\w-]*)((?: +[A-Z]+=[\w-]+)*)")
 _STACK = re.compile(r"(?:\bSTACK=|--stack[ =]|-s )([a-z][\w-]*)")
-_SETTING = re.compile(r"plumbline:[a-z][\w.\[\]]*")
+_SETTING = re.compile(r"plumbline:[a-z][\w.:\[\]]*")
 _AREAS = "|".join(sorted({check_id.partition(".")[0] for check_id in CHECK_IDS}))
 _CHECK = re.compile(rf"(?<![\w.:/-])(?:{_AREAS})\.[a-z][a-z_]+(?![\w.(])")
-_METRIC = re.compile(r"\b(?:prometheus|kubelet|apiserver)_[a-z][a-z_]+")
+_METRIC = re.compile(
+    r"(?<![\w:./-])(?:(?:prometheus|kubelet|apiserver|container|alertmanager|pushgateway|push|node|kube)_[A-Za-z][A-Za-z0-9_]+"
+    r"|DCGM_(?:FI|EXP)_[A-Z0-9_]*[A-Z0-9])(?![\w*:-])"
+)
+_RECORD = re.compile(r"(?<![\w:./-])(?!system:)[a-z]+:[a-z][a-z0-9_]+:[a-z0-9_]+")
 _VARIABLE = re.compile(r"\bPLUMBLINE_[A-Z_]+")
 _MACHINE = re.compile(r"(?<![\w.])/(?:var|run|sys|proc)/[\w./-]+")
 _TEST = re.compile(r"\btest_[a-z]\w+(?!\w|\.py)")
@@ -67,7 +71,7 @@ def settings(page: Page) -> Iterator[str]:
     """Settings, with their prefix."""
     for found in mentioned(page):
         for key in _SETTING.findall(found.text):
-            if not names.is_setting(key.rstrip(".")):
+            if not names.is_setting(key.rstrip(".:")):
                 yield f"{found.where}: there is no setting `{key}`"
 
 
@@ -83,8 +87,16 @@ def metrics(page: Page) -> Iterator[str]:
     """Metrics of the producers that the catalogue describes."""
     for found in page.spans():
         for name in _METRIC.findall(found.text):
-            if not names.is_metric(name):
+            if not (names.is_metric(name) or name in names.other_words()):
                 yield f"{found.where}: the catalogue has no metric `{name}`"
+
+
+def recorded(page: Page) -> Iterator[str]:
+    """Recorded series, `level:metric:operation`."""
+    for found in mentioned(page):
+        for name in _RECORD.findall(found.text):
+            if name not in names.recorded():
+                yield f"{found.where}: no rule records `{name}`"
 
 
 def variables(page: Page) -> Iterator[str]:
@@ -161,6 +173,7 @@ RULES: tuple[Callable[[Page], Iterator[str]], ...] = (
     settings,
     checks,
     metrics,
+    recorded,
     variables,
     tests,
     paths,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -13,6 +13,7 @@ from signals.catalogue import PRODUCERS
 from signals.rules.sentinel import REVISION_METRIC
 from stacks.settings import Settings
 from tests.offline.docs.markdown import ROOT
+from tests.offline.signals.promtool_cases import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +61,27 @@ def _keys(model: type[BaseModel], above: str) -> Iterator[str]:
             yield from _keys(inner[0], f"{key}[]" if inner[1] else key)
 
 
+@cache
+def maps() -> frozenset[str]:
+    """Keys of the settings whose own keys a user chooses."""
+    return frozenset(_maps(Settings, ""))
+
+
+def _maps(model: type[BaseModel], above: str) -> Iterator[str]:
+    for name, info in model.model_fields.items():
+        inner = section_of(info.annotation)
+        if get_origin(info.annotation) is dict:
+            yield f"{above}{name}"
+        elif inner is not None:
+            yield from _maps(inner[0], f"{above}{name}" + ("[]." if inner[1] else "."))
+
+
+@cache
+def recorded() -> frozenset[str]:
+    """Names of recorded series."""
+    return frozenset((*(rule.record for rule in records()), REVISION_METRIC))
+
+
 def section_of(annotation: Any) -> tuple[type[BaseModel], bool] | None:  # noqa: ANN401  # any annotation
     """The section inside `X`, `X | None` or `tuple[X, ...]`, and whether there can be several."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -72,9 +94,9 @@ def section_of(annotation: Any) -> tuple[type[BaseModel], bool] | None:  # noqa:
 
 
 def is_setting(text: str) -> bool:
-    """Whether `plumbline:a.b` is a key of the settings; the one metric of that form counts too."""
+    """Whether `plumbline:a.b` is a key of the settings, or any key of a map; recorded series of that form count too."""
     key = re.sub(r"\[\d*\]", "[]", text.removeprefix(PREFIX)).removesuffix("[]")
-    return key in settings() or text == REVISION_METRIC
+    return key in settings() or key.rpartition(".")[0] in maps() or text in recorded()
 
 
 def is_metric(name: str) -> bool:
@@ -82,6 +104,15 @@ def is_metric(name: str) -> bool:
     known = {metric.name for page in PRODUCERS for metric in page.metrics} | set(NOT_CATALOGUED)
     dropped = any(drop.metric.startswith(name) for page in PRODUCERS for drop in page.drops)
     return dropped or name in known or any(name.removesuffix(suffix) in known for suffix in _SERIES)
+
+
+@cache
+def other_words() -> frozenset[str]:
+    """Words that look like metrics: labels of the catalogue, keys of the settings and of the contract."""
+    metrics = [metric for page in PRODUCERS for metric in page.metrics]
+    labels = {label for metric in metrics for label in (*metric.labels, *metric.optional)}
+    own = {part for key in settings() for part in key.replace("[]", "").split(".")}
+    return frozenset(labels | own)
 
 
 @cache

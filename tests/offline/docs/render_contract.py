@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
+from signals.alertmanager_config import Receiver, Webhook
+from signals.rules.inputs import RuleInputs
+from signals.thresholds import Thresholds
 from stacks import contract as source
-from stacks.contract import CONTRACT_CONFIGMAP, CONTRACT_KEY, Contract, Part
-from tests.offline.docs.table import code, either, table
+from stacks.contract import CAPABILITIES, CONTRACT_CONFIGMAP, CONTRACT_KEY, Contract, Part
+from tests.offline.docs.table import code, either, slug, table
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -24,9 +28,16 @@ document alone. It names secrets and never holds their values. An unknown key is
 _WORDS = {str: "text", int: "whole number", bool: "true or false"}
 
 
+_RECORDS = (RuleInputs, Receiver, Webhook)
+"""Parts that signals/ defines, as data classes."""
+_LINKS = {Thresholds: f"[settings](settings.md#{slug('plumbline:thresholds')})"}
+
+
 def contract() -> str:
     """The page: the whole first, then its parts in the order in which it names them."""
-    return HEAD + "".join(f"## {model.__name__}\n\n{_doc(model)}\n\n{_table(model)}" for model in _parts())
+    parts = "".join(f"## {part.__name__}\n\n{_doc(part)}\n\n{_table(part)}" for part in (*_parts(), *_RECORDS))
+    meanings = [(code(name), meaning) for name, meaning in CAPABILITIES.items()]
+    return HEAD + parts + "## Capabilities\n\n" + table(("Capability", "What the stack claims"), meanings)
 
 
 def _parts() -> list[type[BaseModel]]:
@@ -34,26 +45,41 @@ def _parts() -> list[type[BaseModel]]:
     return [Contract, *(model for model in defined if model is not Contract)]
 
 
-def _doc(model: type[BaseModel]) -> str:
-    return inspect.cleandoc(model.__doc__ or "")
+def _doc(part: type) -> str:
+    return inspect.cleandoc(part.__doc__ or "")
 
 
-def _table(model: type[BaseModel]) -> str:
-    rows = [
-        (code(name), _type(info.annotation), _default(info), info.description or "")
-        for name, info in model.model_fields.items()
-    ]
-    return table(("Key", "Type", "Default", "Meaning"), rows)
+def _table(part: type) -> str:
+    return table(("Key", "Type", "Default", "Meaning"), _rows(part))
 
 
-def _default(info: FieldInfo) -> str:
-    if info.is_required():
-        return "required"
-    return code(info.default) if info.default not in (None, (), {}) else "empty"
+def _rows(part: type) -> list[tuple[str, ...]]:
+    if issubclass(part, BaseModel):
+        fields = part.model_fields.items()
+        return [(code(name), _type(info.annotation), _of_model(info), info.description or "") for name, info in fields]
+    assert dataclasses.is_dataclass(part)
+    hints = get_type_hints(part)
+    return [(code(f.name), _type(hints[f.name]), _of_record(f), "") for f in dataclasses.fields(part)]
+
+
+def _of_model(info: FieldInfo) -> str:
+    return "required" if info.is_required() else _default(info.default)
+
+
+def _of_record(field: dataclasses.Field[Any]) -> str:
+    if field.default_factory is not dataclasses.MISSING:
+        return "as in the settings" if field.default_factory() else "empty"
+    return "required" if field.default is dataclasses.MISSING else _default(field.default)
+
+
+def _default(value: object) -> str:
+    return code(value) if value not in (None, (), {}, "") else "empty"
 
 
 def _type(annotation: Any) -> str:  # noqa: ANN401  # an annotation can be any object
-    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+    if annotation in _LINKS:
+        return _LINKS[annotation]
+    if inspect.isclass(annotation) and (issubclass(annotation, BaseModel) or annotation in _RECORDS):
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
     parts = [part for part in get_args(annotation) if part not in (type(None), Ellipsis)]
     if get_origin(annotation) is Literal:

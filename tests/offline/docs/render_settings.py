@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-from annotated_types import Gt
+from annotated_types import Ge, Gt, Le, Lt
 from pydantic import AfterValidator, BaseModel
 
 from stacks import fields
 from stacks.settings import Settings
 from tests.offline.docs.names import PREFIX, section_of
-from tests.offline.docs.table import code, either, table
+from tests.offline.docs.table import code, either, number, table
 from tests.offline.stacks.examples import STACKS, stack_file
 
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ def _default(info: FieldInfo) -> str:
         return "required"
     if section_of(info.annotation):
         return "-"
-    return "not set" if info.default is None else code(_yaml(info.default))
+    default = info.get_default(call_default_factory=True)
+    if isinstance(default, dict) and default:
+        return ", ".join(code(f"{key}: {value}") for key, value in default.items())
+    return "not set" if default is None else code(_yaml(default))
 
 
 def _type(info: FieldInfo) -> str:
@@ -84,12 +87,30 @@ def _of(annotation: Any, metadata: list[Any]) -> str:  # noqa: ANN401  # an anno
         return _of(inner, rest)
     if get_origin(annotation) is Literal:
         return either(get_args(annotation))
-    parts = [part for part in get_args(annotation) if part is not type(None)]
+    parts = [part for part in get_args(annotation) if part not in (type(None), Ellipsis)]
     if parts:
-        return " or ".join(_of(part, []) for part in parts)
-    above = [str(m.gt) for m in metadata if isinstance(m, Gt)]
-    words = {bool: "true or false", int: "whole number", str: "text"}
-    return words[annotation] + (f" above {above[0]}" if above else "")
+        head = _CONTAINERS.get(get_origin(annotation), "")
+        return head + " or ".join(_of(part, []) for part in (parts[-1:] if head else parts))
+    words = {bool: "true or false", int: "whole number", float: "number", str: "text"}
+    return words[annotation] + _bounds(metadata)
+
+
+_CONTAINERS: dict[Any, str] = {dict: "map of names to ", tuple: "list of "}
+
+
+_BOUNDS: tuple[tuple[type, str, str], ...] = (
+    (Gt, "gt", "above"),
+    (Ge, "ge", "from"),
+    (Lt, "lt", "below"),
+    (Le, "le", "to"),
+)
+
+
+def _bounds(metadata: list[Any]) -> str:
+    """` above 0, below 1`; empty without bounds."""
+    flat = [part for found in metadata for part in getattr(found, "metadata", [found])]
+    said = [f"{word} {number(getattr(m, key))}" for kind, key, word in _BOUNDS for m in flat if isinstance(m, kind)]
+    return f" {', '.join(said)}" if said else ""
 
 
 def _validators() -> dict[str, object]:

@@ -1,22 +1,21 @@
-"""The reference pages of checks, signals and alerts."""
+"""The reference pages of checks and signals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from signals.budget import series
 from signals.catalogue import PRODUCERS
+from signals.catalogue.labels import BANNED, DROPPED_LABEL
 from signals.catalogue.model import Presence
-from signals.rules import groups
-from signals.rules.model import Alert, Record
-from signals.rules.sentinel import sentinel
 from smoke.registry import REGISTRY
-from tests.offline.docs.table import code, facts, listed, table
-from tests.offline.signals.promtool_cases import INPUTS
+from stacks.scraping import pages
+from tests.offline.docs.table import code, facts, listed, number, slug, table
+from tests.offline.stacks.examples import STACKS
+from tests.offline.stacks.examples import settings as settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from signals.catalogue.model import Drop, Metric, Producer
+    from signals.catalogue.model import Budget, Drop, LabelChange, Metric, Producer
 
 REQUIREMENTS = {
     "A3": "metrics are kept: volumes, retention, limits",
@@ -25,7 +24,10 @@ REQUIREMENTS = {
     "B0": "every check declares its impact, and asks the right cluster",
     "B1": "pods, images, roll-outs, claims; data survives",
     "B3": "scraping: targets, labels, fresh values",
+    "B5": "alerts reach who must know",
+    "C1": "whose a series is, and what it must not say of people",
     "C8": "alerts that are evaluated",
+    "D12": "series stay within what was planned",
 }
 
 CHECKS = """# Checks of the smoke suite
@@ -39,12 +41,7 @@ SIGNALS = """# Signals
 
 What each producer exposes and what of it is kept. The same records give the scrape jobs, the rules and the checks
 `signals.contract` and `signals.fresh`. "Event" names what makes a series appear that is absent by design until then.
-
-"""
-ALERTS = """# Alerts and recorded series
-
-Severity says how soon somebody must respond: P0 5 minutes, P1 15 minutes, P2 one hour, P3 one working day. "After" is
-how long the condition must hold.
+A label in brackets need not be there; without brackets it has a value on at least one series, always.
 
 """
 
@@ -59,28 +56,84 @@ def checks() -> str:
             "Requirement": f"{check.requirement}, {REQUIREMENTS[check.requirement]}.",
             "Impact": f"{code(check.impact)}. Needs: {listed(check.needs)}.",
         }
+        if check.may_skip:
+            items["Skipped where"] = f"{check.may_skip}."
         parts.append(f"## {code(check.id)}\n\n" + facts(items))
     return "".join(parts)
 
 
 def signals() -> str:
     """The page of the catalogue."""
-    return SIGNALS + "".join(_producer(page) for page in PRODUCERS)
+    return SIGNALS + _index() + "".join(_producer(page) for page in PRODUCERS) + _banned() + _budgets()
+
+
+def _index() -> str:
+    links = [f"[{page.title}](#{slug(page.title)})" for page in PRODUCERS]
+    links += ["[banned labels](#banned-labels)", "[series budgets](#series-budgets)"]
+    return "- " + " · ".join(links) + "\n\n"
 
 
 def _producer(page: Producer) -> str:
     items = {
         "Job": code(page.job) + (", one target per node" if page.per_node else ""),
         "Checked against": page.versions,
-        "Target labels": listed(("job", "instance", *page.target_labels)),
+        "Target labels": listed(("job", "instance", *page.target_labels))
+        + (f"; {code('instance')} is the node's name" if page.instance_is_node else ""),
     }
-    metrics = table(("Metric", "Type", "Unit", "Labels", "Meaning"), (_metric(metric) for metric in page.metrics))
-    return f"## {page.title}\n\n" + facts(items) + metrics + _drops(page.drops)
+    if page.honor_labels:
+        items["Labels of its own"] = "win over those of the target: it speaks of other objects"
+    if page.identity:
+        items["What a series is about"] = listed(page.identity)
+    items["Series planned for"] = _planned(page.budget)
+    common = frozenset.intersection(*(frozenset((*m.labels, *m.optional)) for m in page.metrics))
+    if common:
+        items["Labels of every metric"] = _labels(page.metrics[0], common)
+    metrics = table(
+        ("Metric", "Type", "Unit", "Range", "Labels", "Meaning"), (_metric(m, common) for m in page.metrics)
+    )
+    return f"## {page.title}\n\n" + facts(items) + metrics + _changes(page.label_changes) + _drops(page.drops)
 
 
-def _metric(metric: Metric) -> tuple[str, ...]:
+def _planned(budget: Budget) -> str:
+    parts = {
+        "": budget.fixed,
+        "per target": budget.per_target,
+        "per node": budget.per_node,
+        "per GPU": budget.per_gpu,
+        "per pod": budget.per_pod,
+    }
+    return ", ".join(f"{number} {what}".strip() for what, number in parts.items() if number)
+
+
+def _metric(metric: Metric, common: frozenset[str]) -> tuple[str, ...]:
     event = f" Event: {metric.event}." if metric.presence is Presence.EVENT else ""
-    return (code(metric.name), metric.type, metric.unit, listed(metric.labels), metric.meaning + event)
+    moves = " It never stands still on a producer that measures." if metric.moves else ""
+    labels = _labels(metric, frozenset((*metric.labels, *metric.optional)) - common)
+    return code(metric.name), metric.type, metric.unit, _range(metric), labels, metric.meaning + event + moves
+
+
+def _labels(metric: Metric, shown: frozenset[str]) -> str:
+    """Those that are shown, in the order of the catalogue; in brackets what no series need carry."""
+    always = [code(label) for label in metric.labels if label in shown]
+    return ", ".join((*always, *(f"({code(label)})" for label in metric.optional if label in shown)))
+
+
+def _range(metric: Metric) -> str:
+    low, high = (None if bound is None else number(bound) for bound in (metric.low, metric.high))
+    if low is None and high is None:
+        return "any"
+    if high is None:
+        return f"from {low}"
+    return f"{low} to {high}" if low is not None and low != high else f"{'' if low else 'to '}{high}"
+
+
+def _changes(changes: tuple[LabelChange, ...]) -> str:
+    if not changes:
+        return ""
+    rows = [
+        (code(change.source), code(change.target) if change.target else "not kept", change.why) for change in changes
+    ]
+    return "Labels that change:\n\n" + table(("Name matches", "Becomes", "Why"), rows)
 
 
 def _drops(drops: tuple[Drop, ...]) -> str:
@@ -96,30 +149,27 @@ def _which(drop: Drop) -> str:
     return listed(f"{label}=~{pattern!r}" for label, pattern in drop.labels) if drop.labels else "all"
 
 
-def alerts() -> str:
-    """The page of the rules."""
-    found: dict[str, list[Alert]] = {}
-    for rule in _rules():
-        if isinstance(rule, Alert):
-            found.setdefault(rule.alert, []).append(rule)
-    rows = [_alert(variants) for variants in found.values()]
-    records = [(code(rule.record), code(rule.expr)) for rule in _rules() if isinstance(rule, Record)]
+def _banned() -> str:
+    speaks = listed(page.job for page in PRODUCERS if page.honor_labels)
     return (
-        ALERTS
-        + table(("Alert", "Severity", "After", "Summary", "One for each", ""), rows)
-        + "## Recorded series\n\n"
-        + table(("Series", "Expression"), records)
+        "## Banned labels\n\n"
+        f"{listed(BANNED)}: unbounded or personal. A producer that speaks of others ({speaks}) may expose them; "
+        f"scraping takes them off and writes the label's name into {code(DROPPED_LABEL)}, so that they are counted by "
+        f"{code('signals.banned')} and by an alert.\n\n"
     )
 
 
-def _alert(variants: list[Alert]) -> tuple[str, ...]:
-    """A line for all alerts of one name, with the labels in which they differ."""
-    first = variants[0]
-    each = [f"{label}: {listed(v.labels[label] for v in variants)}" for label in first.labels]
-    runbook = f"[runbook](../runbooks/{first.runbook}.md)"
-    return (code(first.alert), first.severity, code(first.wait), code(first.summary), "; ".join(each), runbook)
-
-
-def _rules() -> Iterator[Alert | Record]:
-    found = [*(group for file in groups(INPUTS).values() for group in file), sentinel("…")]
-    return (rule for group in found for rule in group.rules)
+def _budgets() -> str:
+    """What each committed stack plans for, from its own sizing."""
+    planned = {stack: settings_of(stack) for stack in STACKS}
+    rows = []
+    for page in PRODUCERS:
+        cells = [str(series(page, found.sizing)) if page in pages(found) else "" for found in planned.values()]
+        rows.append((code(page.job), _planned(page.budget), *cells))
+    text = (
+        "## Series budgets\n\n"
+        f"Series that a job may store before {code('signals.budget')} is red and an alert fires, computed from "
+        f"{code('plumbline:sizing')}. Empty: not scraped on this stack. How to plan: "
+        "[operate](../operate.md#size-and-budgets).\n\n"
+    )
+    return text + table(("Job", "Planned", *STACKS), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ def either(values: Iterable[object]) -> str:
 def listed(values: Iterable[object]) -> str:
     """Code spans joined by commas; `none` without any."""
     return ", ".join(code(value) for value in values) or "none"
+
+
+def number(value: float) -> str:
+    """A whole number without a point; any other as it is written."""
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def slug(title: str) -> str:
+    """What a link to the heading of this title says after `#`."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def _cell(text: str) -> str:

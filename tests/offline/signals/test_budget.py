@@ -9,7 +9,7 @@ from signals.catalogue import PRODUCERS
 from signals.catalogue.model import Budget, Producer
 from signals.thresholds import Sizing
 
-SIZING = Sizing(nodes=4, gpu_nodes=3, gpus_per_node=8, pods=100, pods_per_node=40)
+SIZING = Sizing(api_servers=2, nodes=4, gpu_nodes=3, gpus_per_node=8, pods=100, pods_per_node=40)
 
 
 def page(budget: dict[str, int], *, on_every_node: bool) -> Producer:
@@ -27,6 +27,7 @@ def page(budget: dict[str, int], *, on_every_node: bool) -> Producer:
         ({"per_node": 10}, 40, 40),
         ({"per_gpu": 10}, 240, 240),  # 3 nodes with 8 GPUs, wherever they are told of
         ({"per_pod": 10}, 1000, 1000),
+        ({"per_api_server": 10}, 20, 20),
         ({"fixed": 1, "per_target": 2, "per_node": 3, "per_gpu": 4, "per_pod": 5}, 611, 617),
     ],
     ids=str,
@@ -50,6 +51,7 @@ def test_budget_of_a_job_with_several_targets_counts_each() -> None:
         ({"fixed": 7}, 11, 11),  # 10.5, rounded up
         ({"per_target": 10}, 15, 15),
         ({"per_node": 10}, 60, 15),
+        ({"per_api_server": 10}, 15, 0),  # each is a target of its own, and none of them a node
         ({"per_gpu": 10}, 360, 120),  # 24 of the cluster, 8 of the largest node
         ({"per_pod": 10}, 1500, 600),  # 100 of the cluster, 40 of the fullest node
     ],
