@@ -9,6 +9,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from smoke.model import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from signals.catalogue.model import Metric, Producer
     from stacks.contract import ScrapeJob
 
@@ -47,9 +49,9 @@ def expected_jobs(targets: Json, jobs: tuple[ScrapeJob, ...], nodes: dict[str, s
     return problems
 
 
-def all_up(targets: Json) -> list[Problem]:
-    """Every active target is up."""
-    active = _active(targets)
+def all_up(targets: Json, jobs: Collection[str] | None = None) -> list[Problem]:
+    """Every active target is up. jobs: only those of these jobs, where somebody else's are scraped as well."""
+    active = [t for t in _active(targets) if jobs is None or t["labels"].get("job") in jobs]
     if not active:
         return [Problem("targets", "no active target", "at least one")]
     return [
@@ -59,11 +61,12 @@ def all_up(targets: Json) -> list[Problem]:
     ]
 
 
-def no_duplicates(targets: Json) -> list[Problem]:
+def no_duplicates(targets: Json, jobs: Collection[str] | None = None) -> list[Problem]:
     """No endpoint is scraped twice: not by address, and not under labels that differ by job alone.
 
     Jobs may share an instance (kubelet and cAdvisor do, and whatever else is named by its node), so the second
-    comparison includes port and path.
+    comparison includes port and path. jobs: one of these must be among the two; what somebody else does with targets
+    of his own is his affair.
     """
     active = _active(targets)
     if not active:
@@ -75,12 +78,17 @@ def no_duplicates(targets: Json) -> list[Problem]:
         labels = {k: v for k, v in target["labels"].items() if k != "job"}
         url = urlsplit(target["scrapeUrl"])
         by_labels[(url.port, url.path, *sorted(labels.items()))].append(target)
-    problems = [_twice(f"address {url}", group) for url, group in by_url.items() if len(group) > 1]
-    named = {id(t) for group in by_url.values() if len(group) > 1 for t in group}
+    doubled = {url: group for url, group in by_url.items() if len(group) > 1 and _ours(group, jobs)}
+    problems = [_twice(f"address {url}", group) for url, group in doubled.items()]
+    named = {id(t) for group in doubled.values() for t in group}
     for group in by_labels.values():
-        if len(group) > 1 and not all(id(t) in named for t in group):
+        if len(group) > 1 and _ours(group, jobs) and not all(id(t) in named for t in group):
             problems.append(_twice(f"instance {group[0]['labels'].get('instance')}", group))
     return problems
+
+
+def _ours(group: list[Json], jobs: Collection[str] | None) -> bool:
+    return jobs is None or any(t["labels"].get("job") in jobs for t in group)
 
 
 def about(metric: Metric, producer: Producer) -> frozenset[str]:

@@ -32,7 +32,8 @@ def test_expected_jobs(stack: Stack) -> str:
 
 @check("scrape.all_up")
 def test_all_up(stack: Stack) -> str:
-    stack.settle(lambda: scrape.all_up(stack.prometheus.targets()), limits.TARGETS)
+    jobs = _judged(stack)
+    stack.settle(lambda: scrape.all_up(stack.prometheus.targets(), jobs), limits.TARGETS)
     return f"{_number_of_targets(stack)} targets, all up"
 
 
@@ -42,11 +43,16 @@ def test_no_duplicates(stack: Stack) -> str:
 
     def probe() -> list[Problem]:
         shared = [problem for page in described for problem in _shared(stack, page)]
-        return [*scrape.no_duplicates(stack.prometheus.targets()), *shared]
+        return [*scrape.no_duplicates(stack.prometheus.targets(), _judged(stack)), *shared]
 
     stack.settle(probe, limits.TARGETS)
     titles = ", ".join(page.title for page in described) or "nothing"
     return f"{_number_of_targets(stack)} targets, each once; told by one target each: objects of {titles}"
+
+
+def _judged(stack: Stack) -> set[str] | None:
+    """Jobs whose targets are this stack's affair: all of its own Prometheus, the contracted ones of another's."""
+    return None if stack.claims("prometheus-managed") else {job.job for job in stack.contract.scrape}
 
 
 @check("scrape.labels")

@@ -132,6 +132,24 @@ def test_kubelet_and_cadvisor_share_an_instance_and_are_no_duplicates() -> None:
     assert scrape.no_duplicates({"activeTargets": []})
 
 
+def test_in_somebody_elses_prometheus_only_contracted_jobs_are_judged() -> None:
+    targets = objects.targets()
+    targets["activeTargets"] += [
+        objects.target("theirs", "http://t:1/metrics"),
+        objects.target("t2", "http://t:1/metrics"),
+    ]
+    targets["activeTargets"][-1] |= {"health": "down", "lastError": "refused"}
+    ours = {t["labels"]["job"] for t in objects.targets()["activeTargets"]}
+    assert scrape.all_up(targets, ours) == []
+    assert scrape.no_duplicates(targets, ours) == []
+    assert scrape.all_up(targets)
+    assert scrape.no_duplicates(targets)
+    assert scrape.all_up(targets, {"absent"})
+    twice = objects.target("theirs", "http://10.88.0.7:9090/metrics")
+    targets["activeTargets"].append(twice)
+    assert len(scrape.no_duplicates(targets, ours)) == 1
+
+
 DUPLICATES = {
     "same address in another job": objects.target("again", "http://10.88.0.7:9090/metrics"),
     "same address, other spelling": objects.target("again", "http://10.88.0.7:9090/metrics/", instance="other"),
