@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from signals.budget import series
@@ -95,14 +96,11 @@ def _producer(page: Producer) -> str:
 
 
 def _planned(budget: Budget) -> str:
-    parts = {
-        "": budget.fixed,
-        "per target": budget.per_target,
-        "per node": budget.per_node,
-        "per GPU": budget.per_gpu,
-        "per pod": budget.per_pod,
-    }
-    return ", ".join(f"{number} {what}".strip() for what, number in parts.items() if number)
+    """`1500, 60 per node`: every field of a budget is a number of series per something, or whatever there is."""
+    parts = {field.name: getattr(budget, field.name) for field in dataclasses.fields(budget)}
+    words = {name: name.replace("fixed", "").replace("_", " ") for name in parts}
+    spelt = {name: word.replace("gpu", "GPU").replace("api", "API") for name, word in words.items()}
+    return ", ".join(f"{planned} {spelt[name]}".strip() for name, planned in parts.items() if planned)
 
 
 def _metric(metric: Metric, common: frozenset[str]) -> tuple[str, ...]:
