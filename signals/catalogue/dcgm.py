@@ -44,6 +44,7 @@ PRODUCER = Producer(
     per_node=True,
     metrics=tuple(field.metric() for field in _FIELDS),
     honor_labels=True,
+    complete=True,
     instance_is_node=True,
     label_changes=(HOSTNAME_DRIFT,),
     identity=("gpu", "UUID", *INSTANCE, *WORKLOAD, "health_watch", "clock_event", "xid", "err_code"),

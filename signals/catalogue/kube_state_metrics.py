@@ -46,6 +46,7 @@ PRODUCER = Producer(
     target_labels=("cluster", "environment"),
     per_node=False,
     honor_labels=True,
+    complete=True,
     metrics=(*POD_METRICS, *OBJECT_METRICS),
     identity=("namespace", "pod", "uid", "container", "node", "resource"),
     # By structure: 20 series per pod and 11 for each of two containers, and 18 for what owns it, which is a job of 12

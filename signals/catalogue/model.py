@@ -108,6 +108,8 @@ class Producer:
     instance_is_node: `instance` is the node's name, so that the series outlive the exporter's pod.
     label_changes: spellings that are made one. identity: labels that say what a series is about; no relabelling may
     ever drop one. budget: series that are planned for.
+    complete: deployed by this stack, the producer exposes what is on its page and nothing else, so that a name which
+    is not there is one that was renamed.
     """
 
     job: str
@@ -124,3 +126,4 @@ class Producer:
     label_changes: tuple[LabelChange, ...] = ()
     identity: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
+    complete: bool = False

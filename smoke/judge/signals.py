@@ -80,8 +80,12 @@ def declared_types(metadata: dict[str, list[Json]], metric: Metric) -> frozenset
     return frozenset(entry["type"] for entry in entries)
 
 
-def page(producer: Producer, seen: Seen) -> list[Problem]:
-    """The job keeps the contract of its page: no empty target, every metric as described, no series lost."""
+def page(producer: Producer, seen: Seen, *, complete: bool = False) -> list[Problem]:
+    """The job keeps the contract of its page: no empty target, every metric as described, no series lost.
+
+    complete: nothing but its page is exposed. What is absent until an event can be renamed without being missed; its
+    new name cannot.
+    """
     empty = {instance for instance in seen.up if not _speaks(producer, seen, instance)}
     problems = [
         Problem(
@@ -94,7 +98,7 @@ def page(producer: Producer, seen: Seen) -> list[Problem]:
     for metric in producer.metrics:
         found = contracted(metric, producer.job, observe(metric, producer, seen))
         problems += found if found or not producer.per_node else _missing(metric, producer.job, seen, empty)
-    return [*problems, *merged(producer, seen)]
+    return [*problems, *(_strangers(producer, seen) if complete else ()), *merged(producer, seen)]
 
 
 def observe(metric: Metric, producer: Producer, seen: Seen) -> Observation:
@@ -233,6 +237,21 @@ def _drifted(producer: Producer, seen: Seen) -> set[str]:
 def _unknown(producer: Producer, seen: Seen) -> set[str]:
     known = {f"{metric.name}{suffix}" for metric in producer.metrics for suffix in ("", *SUFFIXES)}
     return {name for name in seen.series if name not in known and not SYNTHETIC.fullmatch(name)}
+
+
+def _strangers(producer: Producer, seen: Seen) -> list[Problem]:
+    absent = {metric.name for metric in producer.metrics if series_name(metric) not in seen.series}
+    problems = []
+    for name in sorted(_unknown(producer, seen)):
+        near = _alike(name, absent)
+        problems.append(
+            Problem(
+                f"{name} of job {producer.job}",
+                f"in no page{f'; {near} is absent: renamed?' if near else ''}",
+                "only metrics of its page in the catalogue",
+            )
+        )
+    return problems
 
 
 def _alike(name: str, others: set[str]) -> str:

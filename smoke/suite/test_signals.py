@@ -30,7 +30,9 @@ def test_signals_contract(stack: Stack) -> str:
         targets, metadata = stack.prometheus.targets(), stack.prometheus.metadata()
         problems = signals.duplicates(stack.prometheus.query(REFUSED)) if own else []
         for page in _with_targets(stack, contracted, targets):
-            problems += signals.page(page, _see(stack, page, targets, metadata))
+            component = stack.contract.components.get(page.job)
+            whole = page.complete and component is not None and component.managed
+            problems += signals.page(page, _see(stack, page, targets, metadata), complete=whole)
         return problems
 
     stack.settle(probe, limits.TARGETS)
