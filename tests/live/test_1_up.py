@@ -77,9 +77,19 @@ def test_secrets_of_the_state_are_nowhere_in_the_open() -> None:
 
 @pytest.mark.parametrize("stack", ["kind", "staging", "prod"])
 def test_other_stacks_preview_against_a_real_api_server(stack: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    done = plumbline.preview_elsewhere(stack, tmp_path_factory.mktemp(stack))
+    with plumbline.receivers_of(stack):
+        done = plumbline.preview_elsewhere(stack, tmp_path_factory.mktemp(stack))
     assert done.returncode == 0, done.stdout
     assert "StatefulSet" in done.stdout
+
+
+def test_receivers_in_a_secret_that_is_missing_are_refused_with_the_command(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    done = plumbline.preview_elsewhere("staging", tmp_path_factory.mktemp("without"))
+    assert done.returncode != 0
+    assert "Secret plumbline-staging/alert-receivers is missing" in done.stdout
+    assert "kubectl -n plumbline-staging create secret generic alert-receivers" in done.stdout
 
 
 def test_network_policy_keeps_strangers_out_and_friends_in(tools: HostTools) -> None:

@@ -159,6 +159,19 @@ def test_renamed_metric_is_named_with_what_it_may_have_become() -> None:
     assert "gpu_energy of job gpu: seen no series; expected" in _page(series={"gpu_temp": BOTH, "zzz": BOTH})
 
 
+def test_stranger_on_a_complete_page_is_named_with_what_it_may_have_been() -> None:
+    """What is absent by design until an event is not missed; that its new name is nobody's gives the rename away."""
+    event = Metric(name="gpu_util", type=MetricType.GAUGE, unit="1", meaning="", presence=Presence.EVENT, event="e")
+    page = replace(PAGE, metrics=(*PAGE.metrics, event))
+    seen = replace(LIVE, series={**LIVE.series, "gpu_utilization": BOTH, "zzz": BOTH})
+    assert _text(signals.page(page, seen)) == ""
+    assert _text(signals.page(page, seen, complete=True)).splitlines() == [
+        "gpu_utilization of job gpu: seen in no page; gpu_util is absent: renamed?; expected only metrics of its page "
+        "in the catalogue",
+        "zzz of job gpu: seen in no page; expected only metrics of its page in the catalogue",
+    ]
+
+
 def test_renamed_label_is_named_with_what_it_may_have_become() -> None:
     labelled = {"pod": {}, "uuid": {"gpu_temp": 4, "gpu_energy": 4}}
     text = _page(labelled=labelled)
