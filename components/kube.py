@@ -8,6 +8,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.errors import DeployError
+from components.naming import logical_name
 from components.objects import RETAIN, Manifest, identity
 
 if TYPE_CHECKING:
@@ -71,6 +72,23 @@ def register(logical: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> 
     # The generated classes take plain dictionaries in Kubernetes' own spelling, but their types know only snake case.
     fields = cast("dict[str, Any]", {k: v for k, v in manifest.items() if k not in ("apiVersion", "kind")})
     return KINDS[kind](logical, opts=opts, **{_snake(key): value for key, value in fields.items()})
+
+
+def register_all(
+    component: str, parent: pulumi.ComponentResource, manifests: dict[str, Manifest], workload: str
+) -> None:
+    """Register what belongs to a component as its children. manifests: role → manifest. workload: role of what runs.
+
+    The workload comes last and waits for all others: started before what it mounts and what it may read, it would
+    fail and back off for minutes, or run with an old configuration.
+    """
+    others = [
+        register(logical_name(component, role), manifest, child(parent))
+        for role, manifest in manifests.items()
+        if role != workload
+    ]
+    after = pulumi.ResourceOptions(parent=parent, depends_on=others)
+    register(logical_name(component, workload), manifests[workload], after)
 
 
 def _snake(key: str) -> str:

@@ -9,8 +9,7 @@ import pulumi
 from components.alertmanager.config import render
 from components.alertmanager.manifests import manifests
 from components.alertmanager.names import NAME
-from components.kube import child, register
-from components.naming import logical_name
+from components.kube import register_all
 
 if TYPE_CHECKING:
     from components.alertmanager.args import AlertmanagerArgs
@@ -30,11 +29,7 @@ class Alertmanager(pulumi.ComponentResource):
         super().__init__("plumbline:alertmanager:Alertmanager", name, None, opts)
         rendered = render(args)
         built = manifests(args, rendered)
-        workload = built.pop("stateful-set")
-        others = [register(logical_name(name, role), built[role], child(self)) for role in built]
-        # After its configuration: a pod that starts before the new ConfigMap is written would run the old one for good.
-        after = pulumi.ResourceOptions(parent=self, depends_on=others)
-        register(logical_name(name, "stateful-set"), workload, after)
+        register_all(name, self, built, "stateful-set")
         self.revision = pulumi.Output.from_input(rendered.revision)
         self.service_name = pulumi.Output.from_input(NAME)
         self.register_outputs({"revision": self.revision, "service_name": self.service_name})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from components.errors import DeployError
+from components.tool import TIMEOUT_SECONDS, judge
 from signals.alertmanager_config import CONFIG_FILE, seconds
 from signals.routing import WATCHDOG
 from signals.rules.model import Severity
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from components.alertmanager.args import AlertmanagerArgs
     from components.prometheus.config import Rendered
 
-_TIMEOUT_SECONDS = 60.0
 URGENT = (Severity.P0.value, Severity.P1.value)
 """Who may be told of an alert that no route knows: somebody who looks within minutes."""
 
@@ -73,27 +71,9 @@ def complaints(document: dict[str, Any], retention: str) -> list[str]:
     ]
 
 
-def amtool(arguments: Sequence[str], directory: Path, timeout: float = _TIMEOUT_SECONDS) -> str:
-    """Run amtool in a directory and return what it prints. timeout: seconds. Raises DeployError, see lint()."""
-    program = shutil.which("amtool")
-    command = f"amtool {' '.join(arguments)}"
-    if program is None:
-        raise DeployError(
-            "amtool is not on PATH, and no configuration is applied unchecked; run `make env` and follow what it "
-            "prints, or install amtool of the Alertmanager version in stacks/versions.toml."
-        )
-    try:
-        done = subprocess.run(
-            [program, *arguments], cwd=directory, capture_output=True, text=True, timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise DeployError(f"`{command}` did not finish within {timeout:g} s; is the machine overloaded?") from error
-    if done.returncode != 0:
-        raise DeployError(
-            f"`{command}` refuses the rendered configuration (exit code {done.returncode}):\n"
-            f"{done.stdout}{done.stderr}".rstrip()
-        )
-    return done.stdout
+def amtool(arguments: Sequence[str], directory: Path, timeout: float = TIMEOUT_SECONDS) -> str:
+    """Run amtool in a directory and return what it prints. timeout: seconds. Raises DeployError, see judge()."""
+    return judge("amtool", "Alertmanager", arguments, directory, timeout)
 
 
 def _misrouted(labels: tuple[str, ...], accepted: tuple[str, ...], directory: Path) -> Iterator[str]:

@@ -8,8 +8,7 @@ import pulumi
 
 from components.dcgm_exporter.manifests import manifests
 from components.dcgm_exporter.names import NAME
-from components.kube import child, register
-from components.naming import logical_name
+from components.kube import register_all
 
 if TYPE_CHECKING:
     from components.dcgm_exporter.args import DcgmExporterArgs
@@ -26,10 +25,6 @@ class DcgmExporter(pulumi.ComponentResource):
     def __init__(self, name: str, args: DcgmExporterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("plumbline:dcgm-exporter:DcgmExporter", name, None, opts)
         built = manifests(args)
-        workload = built.pop("daemon-set")
-        others = [register(logical_name(name, role), built[role], child(self)) for role in built]
-        # Started before them, the pods would fail to mount their counters and back off for minutes.
-        after = pulumi.ResourceOptions(parent=self, depends_on=others)
-        register(logical_name(name, "daemon-set"), workload, after)
+        register_all(name, self, built, "daemon-set")
         self.service_name = pulumi.Output.from_input(NAME)
         self.register_outputs({"service_name": self.service_name})

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.kube import child, register
-from components.naming import logical_name
+from components.kube import register_all
 from components.node_exporter.manifests import manifests
 from components.node_exporter.names import NAME
 
@@ -26,10 +25,6 @@ class NodeExporter(pulumi.ComponentResource):
     def __init__(self, name: str, args: NodeExporterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("plumbline:node-exporter:NodeExporter", name, None, opts)
         built = manifests(args)
-        workload = built.pop("daemon-set")
-        others = [register(logical_name(name, role), built[role], child(self)) for role in built]
-        # Started before them, the pods would be refused for want of their account.
-        after = pulumi.ResourceOptions(parent=self, depends_on=others)
-        register(logical_name(name, "daemon-set"), workload, after)
+        register_all(name, self, built, "daemon-set")
         self.service_name = pulumi.Output.from_input(NAME)
         self.register_outputs({"service_name": self.service_name})

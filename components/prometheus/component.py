@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.kube import child, register
-from components.naming import logical_name
+from components.kube import register_all
 from components.prometheus.config import render
 from components.prometheus.manifests import manifests
 from components.prometheus.names import NAME
@@ -30,11 +29,7 @@ class Prometheus(pulumi.ComponentResource):
         super().__init__("plumbline:prometheus:Prometheus", name, None, opts)
         rendered = render(args)
         built = manifests(args, rendered)
-        workload = built.pop("stateful-set")
-        others = [register(logical_name(name, role), built[role], child(self)) for role in built]
-        # Started before them, the pod would fail to mount its configuration and back off for minutes.
-        after = pulumi.ResourceOptions(parent=self, depends_on=others)
-        register(logical_name(name, "stateful-set"), workload, after)
+        register_all(name, self, built, "stateful-set")
         self.revision = pulumi.Output.from_input(rendered.revision)
         self.service_name = pulumi.Output.from_input(NAME)
         self.register_outputs({"revision": self.revision, "service_name": self.service_name})

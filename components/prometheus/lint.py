@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.errors import DeployError
 from components.prometheus.names import CONFIG_FILE
+from components.tool import TIMEOUT_SECONDS, judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_TIMEOUT_SECONDS = 60.0
 
 
 def lint(files: dict[str, str]) -> None:
@@ -33,24 +29,6 @@ def lint(files: dict[str, str]) -> None:
             promtool(["check", "rules", "--lint=all", "--lint-fatal", *rules], directory)
 
 
-def promtool(arguments: Sequence[str], directory: Path, timeout: float = _TIMEOUT_SECONDS) -> str:
-    """Run promtool in a directory and return what it prints. timeout: seconds. Raises DeployError, see lint()."""
-    program = shutil.which("promtool")
-    command = f"promtool {' '.join(arguments)}"
-    if program is None:
-        raise DeployError(
-            "promtool is not on PATH, and no configuration is applied unchecked; run `make env` and follow what it "
-            "prints, or install promtool of the Prometheus version in stacks/versions.toml."
-        )
-    try:
-        done = subprocess.run(
-            [program, *arguments], cwd=directory, capture_output=True, text=True, timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise DeployError(f"`{command}` did not finish within {timeout:g} s; is the machine overloaded?") from error
-    if done.returncode != 0:
-        raise DeployError(
-            f"`{command}` refuses the rendered configuration (exit code {done.returncode}):\n"
-            f"{done.stdout}{done.stderr}".rstrip()
-        )
-    return done.stdout
+def promtool(arguments: Sequence[str], directory: Path, timeout: float = TIMEOUT_SECONDS) -> str:
+    """Run promtool in a directory and return what it prints. timeout: seconds. Raises DeployError, see judge()."""
+    return judge("promtool", "Prometheus", arguments, directory, timeout)

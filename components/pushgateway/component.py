@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from components.kube import child, register
-from components.naming import logical_name
+from components.kube import register_all
 from components.pushgateway.manifests import manifests
 from components.pushgateway.names import NAME
 
@@ -23,10 +22,6 @@ class Pushgateway(pulumi.ComponentResource):
     def __init__(self, name: str, args: PushgatewayArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("plumbline:pushgateway:Pushgateway", name, None, opts)
         built = manifests(args)
-        workload = built.pop("stateful-set")
-        others = [register(logical_name(name, role), built[role], child(self)) for role in built]
-        # Started before its claim, the pod would fail to mount it and back off.
-        after = pulumi.ResourceOptions(parent=self, depends_on=others)
-        register(logical_name(name, "stateful-set"), workload, after)
+        register_all(name, self, built, "stateful-set")
         self.service_name = pulumi.Output.from_input(NAME)
         self.register_outputs({"service_name": self.service_name})

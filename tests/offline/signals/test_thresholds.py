@@ -24,7 +24,14 @@ BOUNDS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "job_overdue_periods": ((1, 100), (0.9, 101)),
 } | dict.fromkeys(RATIOS, ((0.001, 0.999), (0, 1, 85)))
 """Threshold → values at its bounds, values beyond them."""
-COUNTS: dict[str, int] = {"nodes": 1, "gpus_per_node": 0, "gpu_nodes": 0, "pods": 1, "pods_per_node": 1}
+COUNTS: dict[str, int] = {
+    "nodes": 1,
+    "api_servers": 1,
+    "gpus_per_node": 0,
+    "gpu_nodes": 0,
+    "pods": 1,
+    "pods_per_node": 1,
+}
 """Size → the least."""
 EACH = [(name, value) for name, (_, beyond) in BOUNDS.items() for value in beyond]
 
