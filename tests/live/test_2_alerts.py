@@ -14,9 +14,11 @@ import pytest
 import requests
 
 from sandbox.cluster import daemons, remains
+from sandbox.cluster.layout import NODE_NAME
+from sandbox.workloads.gpu import incidents
 from tests.live.plumbline import NAMESPACE, forwarded, get, kubectl, smoke, until
 from tests.live.pushes import changed, in_text
-from tests.live.workloads import page
+from tests.live.workloads import exporter, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,3 +173,30 @@ def _replace() -> None:
 def test_after_the_faults_pages_arrive_again() -> None:
     code, _, output = smoke("--only", "alertmanager.config", "alerting.delivery", "pods.running", "pods.not_restarted")
     assert code == 0, output
+
+
+def test_xid_of_a_gpu_reaches_the_receiver_of_its_severity_with_its_runbook() -> None:
+    """From a register of the GPU to a person: exporter, scrape, class by NVIDIA's table, rule, route, receiver."""
+    with exporter() as base:
+        incident = incidents.play(base, "xid", gpu=3, code=79)  # the GPU has fallen off the bus
+        try:
+            until("the page arrives", lambda: bool(_pages("GpuXidNode")), 150)
+        finally:
+            incidents.end(base, incident)
+    receivers, alerts = zip(*_pages("GpuXidNode"), strict=True)
+    assert set(receivers) == {"P1"}
+    labels, annotations = alerts[0]["labels"], alerts[0]["annotations"]
+    assert (labels["gpu"], labels["xid"], labels["node"], labels["severity"]) == ("3", "79", NODE_NAME, "P1")
+    assert annotations["runbook_url"].endswith("docs/runbooks/gpu-xid.md")
+    assert "GPU 3" in annotations["summary"]
+
+
+def _pages(alert: str) -> list[tuple[str, dict[str, Any]]]:
+    """Receiver and alert, for each time that somebody was told that this alert fires."""
+    sink = f"/api/v1/namespaces/{SINK_NAMESPACE}/services/alert-sink:8080/proxy/notifications"
+    return [
+        (received["receiver"], found)
+        for received in json.loads(kubectl("get", "--raw", sink))["notifications"]
+        for found in received["payload"]["alerts"]
+        if found["labels"]["alertname"] == alert and found["status"] == "firing"
+    ]

@@ -163,7 +163,7 @@ def test_stranger_on_a_complete_page_is_named_with_what_it_may_have_been() -> No
     """What is absent by design until an event is not missed; that its new name is nobody's gives the rename away."""
     event = Metric(name="gpu_util", type=MetricType.GAUGE, unit="1", meaning="", presence=Presence.EVENT, event="e")
     page = replace(PAGE, metrics=(*PAGE.metrics, event))
-    seen = replace(LIVE, series={**LIVE.series, "gpu_utilization": BOTH, "zzz": BOTH})
+    seen = replace(LIVE, series={**LIVE.series, "gpu_utilization": BOTH, "zzz": BOTH, "job:up:avg": BOTH})
     assert _text(signals.page(page, seen)) == ""
     assert _text(signals.page(page, seen, complete=True)).splitlines() == [
         "gpu_utilization of job gpu: seen in no page; gpu_util is absent: renamed?; expected only metrics of its page "
