@@ -21,8 +21,8 @@ Json = dict[str, Any]
 # These types are exposed as several series; the count is always among them.
 COUNTED = (MetricType.HISTOGRAM, MetricType.SUMMARY)
 SUFFIXES = ("_bucket", "_count", "_sum")
-# What no target exposes: alerts, what rules record (with a colon in its name), and what Prometheus adds to every scrape ("Automatically generated labels and time
-# series" in its documentation).
+# What no target exposes: alerts, what rules record (a colon in its name), and what Prometheus adds to every scrape
+# ("Automatically generated labels and time series" in its documentation).
 SYNTHETIC = re.compile(
     r"ALERTS(_FOR_STATE)?|up|.*:.*"
     r"|scrape_(duration_seconds|samples_.*|series_added|timeout_seconds|sample_limit|body_size.*)"
