@@ -222,10 +222,10 @@ def receivers_of(stack: str) -> Iterator[None]:
         kubectl("delete", "namespace", namespace, "--timeout=120s")
 
 
-def preview_elsewhere(stack: str, work: Path) -> subprocess.CompletedProcess[str]:
+def preview_elsewhere(stack: str, work: Path, **sections: dict[str, Any]) -> subprocess.CompletedProcess[str]:
     """Preview another stack's committed file against the test cluster: a backend and a copy of the file of its own.
 
-    The preview may be refused; everything before it may not.
+    sections: settings in place of the file's. The preview may be refused; everything before it may not.
     """
     state = find_home().state(STATE)
     local = yaml.safe_load((state / "Pulumi.local.yaml").read_text())["config"]["plumbline:cluster"]
@@ -233,6 +233,7 @@ def preview_elsewhere(stack: str, work: Path) -> subprocess.CompletedProcess[str
     here = {key: local[key] for key in ("uid", "context", "kubeconfig")}
     document["config"]["plumbline:cluster"] |= here
     document["config"]["plumbline:namespace"] = f"plumbline-{stack}"  # the deployed claims are none of its business
+    document["config"] |= {f"plumbline:{name}": section for name, section in sections.items()}
     config = work / f"Pulumi.{stack}.yaml"
     config.write_text(yaml.safe_dump(document))
     (work / "backend").mkdir()
