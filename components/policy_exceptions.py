@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from components.dcgm_exporter.names import VIRTUAL_GPUS
+
 if TYPE_CHECKING:
     from components.objects import Manifest
 
@@ -15,6 +17,7 @@ class PolicyException:
     """One complaint that is accepted. kind, name: of the object. rule: name of the function that complains.
 
     name and complaint are patterns in which `*` stands for any text: a namespace or a path that settings decide.
+    switch: variable of a container that must be `true`, where the reason holds only with it.
     """
 
     kind: str
@@ -22,6 +25,7 @@ class PolicyException:
     rule: str
     complaint: str
     reason: str
+    switch: str | None = None
 
     def covers(self, manifest: Manifest, rule: str, complaint: str) -> bool:
         """Whether this very complaint of this rule about this object is accepted."""
@@ -29,7 +33,14 @@ class PolicyException:
             (manifest["kind"], rule) == (self.kind, self.rule)
             and fnmatchcase(manifest["metadata"]["name"], self.name)
             and fnmatchcase(complaint, self.complaint)
+            and (self.switch is None or _is_on(self.switch, manifest))
         )
+
+
+def _is_on(switch: str, manifest: Manifest) -> bool:
+    containers = manifest["spec"]["template"]["spec"]["containers"]
+    variables = (variable for container in containers for variable in container.get("env", ()))
+    return any(variable["name"] == switch and variable.get("value") == "true" for variable in variables)
 
 
 _ROOT_REASON = (
@@ -66,6 +77,15 @@ EXCEPTIONS: tuple[PolicyException, ...] = (
         rule="stays_off_the_node",
         complaint="volume pod-resources mounts the node's * read-only",
         reason=_ROOT_REASON,
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="dcgm-exporter",
+        rule="stays_off_the_node",
+        complaint="hostPID is set",
+        reason="on a shared GPU the driver tells use per process, by its number on the node, and /proc names its pod; "
+        "without it every pod would be given a use of 0",
+        switch=VIRTUAL_GPUS,
     ),
     PolicyException(
         kind="DaemonSet",

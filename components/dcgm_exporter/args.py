@@ -36,8 +36,9 @@ class DcgmExporterArgs:
     nv-hostengine to attach to; `$(NODE_IP)` in it is the node's address; None embeds one. node_selector: labels of
     nodes with GPUs. runtime_class: where NVIDIA's is not the default. pod_resources: the kubelet's directory of that
     name on the node. resource_names: further extended resources that are GPUs. kubernetes_virtual_gpus: GPUs are
-    shared by time-slicing or MPS. dra: GPUs are claimed through Dynamic Resource Allocation. max_unavailable: nodes
-    without a pod during a roll-out, a number or per cent.
+    shared by time-slicing or MPS; the exporter then sees processes of the node and reads pods. dra: GPUs are claimed
+    through Dynamic Resource Allocation; it then reads pods and ResourceSlices. max_unavailable: nodes without a pod
+    during a roll-out, a number or per cent.
     """
 
     namespace: str

@@ -22,7 +22,7 @@ def manifests(args: DcgmExporterArgs) -> dict[str, Manifest]:
     counters = counters_csv(args.counters)
     return {
         "service-account": service_account(NAME, args.namespace, labels_),
-        **(_rights(args) if args.dra else {}),
+        **(_rights(args) if args.dra or args.kubernetes_virtual_gpus else {}),
         "counters": config_map(config_name(counters), args.namespace, labels_, {COUNTERS_FILE: counters}, {}),
         "service": service(NAME, args.namespace, labels_, selected, {PORT_NAME: PORT}),
         **(
@@ -43,10 +43,17 @@ def manifests(args: DcgmExporterArgs) -> dict[str, Manifest]:
 
 
 def _rights(args: DcgmExporterArgs) -> dict[str, Manifest]:
-    """With Dynamic Resource Allocation the name of a device says nothing; its UUID is in the node's ResourceSlices."""
+    """What the exporter asks the API server for: nothing, unless GPUs are shared or claimed.
+
+    It tells pods on a shared GPU apart by their UIDs, which the kubelet does not give: without them each pod uses 0.
+    With Dynamic Resource Allocation the name of a device says nothing; its UUID is in the node's ResourceSlices. The
+    exporter reads pods then as well. Source: dcgm-exporter, deployment/templates/clusterrole.yaml and
+    internal/pkg/transformation/kubernetes.go.
+    """
     labels_, name = object_labels(args.instance), cluster_scoped_name(args.instance, NAME)
-    read = {"apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"], "verbs": ["get", "list", "watch"]}
+    kinds = [("", "pods"), *([("resource.k8s.io", "resourceslices")] if args.dra else [])]
+    rules = [{"apiGroups": [group], "resources": [kind], "verbs": ["get", "list", "watch"]} for group, kind in kinds]
     return {
-        "cluster-role": cluster_role(name, labels_, [read]),
+        "cluster-role": cluster_role(name, labels_, rules),
         "cluster-role-binding": cluster_role_binding(name, labels_, NAME, args.namespace),
     }

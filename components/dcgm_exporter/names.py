@@ -16,6 +16,8 @@ COUNTERS_PATH: Final = "/etc/dcgm-exporter-counters"
 """Not /etc/dcgm-exporter: a mount there would hide the files that the image brings."""
 POD_RESOURCES_PATH: Final = "/var/lib/kubelet/pod-resources"
 """In the container, wherever the kubelet's directory is on the node."""
+VIRTUAL_GPUS: Final = "KUBERNETES_VIRTUAL_GPUS"
+"""Variable that makes the exporter name every pod of a shared GPU, and measure each pod's processes."""
 
 
 def selector(instance: str) -> dict[str, str]:

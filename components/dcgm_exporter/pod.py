@@ -13,6 +13,7 @@ from components.dcgm_exporter.names import (
     POD_RESOURCES_PATH,
     PORT,
     PORT_NAME,
+    VIRTUAL_GPUS,
 )
 from components.exporters import probe
 from components.pods import quantities, restricted_container
@@ -28,10 +29,13 @@ def pod_spec(args: DcgmExporterArgs) -> Manifest:
     """The spec of the pod template. It names the counters file by its content, see counters.config_name()."""
     selected = {} if args.simulated else args.node_selector
     runtime = {} if args.simulated or args.runtime_class is None else {"runtimeClassName": args.runtime_class}
+    # A process on a shared GPU is known by its number on the node, and belongs to the pod that its cgroup names.
+    processes = {"hostPID": True} if args.kubernetes_virtual_gpus and not args.simulated else {}
     return {
         **runtime,
+        **processes,
         "serviceAccountName": NAME,
-        "automountServiceAccountToken": args.dra,
+        "automountServiceAccountToken": args.dra or args.kubernetes_virtual_gpus,
         "enableServiceLinks": False,
         "nodeSelector": {"kubernetes.io/os": "linux", **selected},
         "tolerations": [dict(toleration) for toleration in args.tolerations],
@@ -94,7 +98,7 @@ def _environment(args: DcgmExporterArgs) -> list[Manifest]:
         "DCGM_EXPORTER_LISTEN": f":{PORT}",
         "DCGM_EXPORTER_INTERVAL": str(args.interval_ms),
         "DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE": args.gpu_id_type,
-        **({"KUBERNETES_VIRTUAL_GPUS": "true"} if args.kubernetes_virtual_gpus else {}),
+        **({VIRTUAL_GPUS: "true"} if args.kubernetes_virtual_gpus else {}),
         **({"KUBERNETES_ENABLE_DRA": "true"} if args.dra else {}),
         **({"NVIDIA_RESOURCE_NAMES": ",".join(args.resource_names)} if args.resource_names else {}),
     }

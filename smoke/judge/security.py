@@ -16,6 +16,10 @@ The kubelet's socket belongs to root, and the driver gives profiling counters to
 """
 
 
+SHARED_GPUS = "KUBERNETES_VIRTUAL_GPUS"
+"""With this variable `true`, dcgm-exporter maps processes on a GPU to pods, for which it must see them."""
+
+
 def restricted(pod: Json, subject: str) -> list[Problem]:
     """The spec allows no root, no capability or way to gain one, no writable root file system, nothing of the node."""
     problems = [*_containers(pod, subject, root=False, added=frozenset()), *_host(pod, subject, allowed=())]
@@ -36,7 +40,13 @@ def agent(pod: Json, component: str, subject: str) -> list[Problem]:
         if mount["name"] in paths and not mount.get("readOnly")
     ]
     problems = _containers(pod, subject, root=root, added=added)
-    return [*problems, *_host(pod, subject, allowed=("hostNetwork",)), *writable]
+    processes = ("hostPID",) if component == "dcgm-exporter" and _is_on(SHARED_GPUS, pod) else ()
+    return [*problems, *_host(pod, subject, allowed=("hostNetwork", *processes)), *writable]
+
+
+def _is_on(switch: str, pod: Json) -> bool:
+    variables = [variable for container in _all(pod) for variable in container.get("env") or []]
+    return any(variable["name"] == switch and variable.get("value") == "true" for variable in variables)
 
 
 def _host(pod: Json, subject: str, allowed: tuple[str, ...]) -> list[Problem]:

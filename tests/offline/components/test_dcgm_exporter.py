@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from components.objects import Manifest
 
 ATTACHED = replace(DCGM, hostengine="nvidia-dcgm.gpu-operator.svc:5555")
+SHARED = replace(DCGM, kubernetes_virtual_gpus=True)
 SIMULATED = replace(DCGM, simulated=True, runtime_class="nvidia", hostengine="h:5555")
 
 
@@ -125,16 +126,32 @@ def test_new_counters_make_new_pods_and_the_same_ones_do_not() -> None:
     assert name != manifests(DCGM)["counters"]["metadata"]["name"]
 
 
-def test_rights_and_token_come_with_dra_alone() -> None:
+def test_exporter_asks_the_api_server_for_nothing_unless_gpus_are_shared_or_claimed() -> None:
     assert "cluster-role" not in manifests(DCGM)
     assert pod()["automountServiceAccountToken"] is False
-    dra = replace(DCGM, dra=True)
-    assert pod(dra)["automountServiceAccountToken"] is True
-    assert manifests(dra)["cluster-role"]["rules"] == [
-        {"apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"], "verbs": ["get", "list", "watch"]}
+
+
+@pytest.mark.parametrize(
+    ("args", "kinds"),
+    [(SHARED, {"pods"}), (replace(DCGM, dra=True), {"pods", "resourceslices"})],
+    ids=["shared", "claimed"],
+)
+def test_rights_and_token_that_name_pods_of_shared_and_claimed_gpus(args: DcgmExporterArgs, kinds: set[str]) -> None:
+    """As deployment/templates/clusterrole.yaml of dcgm-exporter, each kind in the group that has it."""
+    groups = {"pods": "", "resourceslices": "resource.k8s.io"}
+    assert pod(args)["automountServiceAccountToken"] is True
+    assert manifests(args)["cluster-role"]["rules"] == [
+        {"apiGroups": [groups[kind]], "resources": [kind], "verbs": ["get", "list", "watch"]} for kind in sorted(kinds)
     ]
-    subject = manifests(dra)["cluster-role-binding"]["subjects"][0]
+    subject = manifests(args)["cluster-role-binding"]["subjects"][0]
     assert subject == {"kind": "ServiceAccount", "name": "dcgm-exporter", "namespace": "plumbline-node"}
+
+
+def test_pod_that_maps_processes_to_pods_sees_those_of_the_node_and_no_other_does() -> None:
+    """It reads /proc/<pid>/cgroup of every process on a GPU; invented GPUs have none."""
+    assert pod(SHARED)["hostPID"] is True
+    for args in (DCGM, ATTACHED, SIMULATED, replace(DCGM, dra=True), replace(SHARED, simulated=True)):
+        assert "hostPID" not in pod(args)
 
 
 def test_pods_of_the_stack_alone_may_scrape() -> None:

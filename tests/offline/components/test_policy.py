@@ -268,6 +268,17 @@ def test_an_exception_covers_its_own_complaint_alone(change: Manifest, words: st
     assert words in complaints[0]
 
 
+def test_processes_of_the_node_are_seen_where_gpus_are_shared_alone() -> None:
+    agents = [found for found in every_variant() if found["kind"] == "DaemonSet"]
+    shared = [found for found in agents if found["spec"]["template"]["spec"].get("hostPID")]
+    assert [found["metadata"]["name"] for found in shared] == ["dcgm-exporter"]
+    for agent in agents:
+        changed = copy.deepcopy(agent)
+        changed["spec"]["template"]["spec"]["hostPID"] = True
+        complaints = violations([changed])
+        assert any("hostPID is set" in complaint for complaint in complaints) == (agent not in shared)
+
+
 def test_a_writable_mount_of_the_node_is_told_from_a_readable_one() -> None:
     found = broken("pod.volumes", [{"name": "v", "hostPath": {"path": "/data"}}])
     container = found["spec"]["template"]["spec"]["containers"][0]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from components.dcgm_exporter.names import VIRTUAL_GPUS
 from smoke import limits
 from smoke.judge import security
 from smoke.proofs.handover import sentinel_pod
@@ -53,6 +54,19 @@ def test_privilege_is_named_in_both_kinds_of_pods(fault: str) -> None:
     FAULTS[fault](agent)
     assert fault in "\n".join(map(str, security.restricted(restricted, "pod p")))
     assert fault in "\n".join(map(str, security.agent(agent, "dcgm-exporter", "pod p")))
+
+
+@pytest.mark.parametrize(
+    ("component", "value", "faults"),
+    [("dcgm-exporter", "true", 0), ("dcgm-exporter", "false", 1), ("node-exporter", "true", 1)],
+)
+def test_processes_of_the_node_are_for_the_exporter_of_shared_gpus(component: str, value: str, faults: int) -> None:
+    assert security.SHARED_GPUS == VIRTUAL_GPUS
+    pod = agent_pod()
+    pod["spec"]["hostPID"] = True
+    _container(pod)["env"] = [{"name": "KUBERNETES_VIRTUAL_GPUS", "value": value}]
+    found = [str(problem) for problem in security.agent(pod, component, "pod p")]
+    assert sum("hostPID is set" in text for text in found) == faults
 
 
 def test_restricted_pod_has_nothing_of_the_node_and_no_root() -> None:
