@@ -70,6 +70,9 @@ class Sizing(BaseModel):
     nodes: int = Field(default=10, gt=0, description="nodes")
     gpus_per_node: int = Field(default=8, ge=0, description="GPUs of the largest node; with MIG, instances")
     gpu_nodes: int = Field(default=10, ge=0, description="nodes with GPUs")
+    pods_per_gpu: int = Field(
+        default=1, ge=1, le=64, description="pods that hold one GPU at a time, above 1 with time-slicing or MPS"
+    )
     api_servers: int = Field(default=3, gt=0, description="API servers, each scraped by itself")
     pods: int = Field(default=500, gt=0, description="pods of the whole cluster, finished ones included")
     pods_per_node: int = Field(default=110, gt=0, description="pods of the fullest node")

@@ -143,6 +143,13 @@ def _sizing(settings: Settings) -> Iterator[str]:
     """To Prometheus a limit of 0 samples is none, and the first series would pass a budget of 0."""
     sizing = settings.sizing
     measured = any(page.job == GPU_JOB for page in pages(settings))
+    if measured and settings.dcgm_exporter.virtual_gpus and sizing.pods_per_gpu == 1:
+        yield (
+            "plumbline:dcgm_exporter.virtual_gpus is true and plumbline:sizing.pods_per_gpu is 1: each pod on a shared "
+            "GPU has series of its own, and a scrape with more than are planned for is thrown away whole; accepted: as "
+            "many pods as share a GPU; fix: pulumi config set --path 'plumbline:sizing.pods_per_gpu' 4, or "
+            "plumbline:dcgm_exporter.virtual_gpus false"
+        )
     for key, value in (("gpu_nodes", sizing.gpu_nodes), ("gpus_per_node", sizing.gpus_per_node)):
         if measured and value == 0:
             yield (

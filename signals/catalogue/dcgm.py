@@ -7,7 +7,7 @@ the topology alone; other violations, which the clock events already name; per-l
 
 from __future__ import annotations
 
-from signals.catalogue.dcgm_field import DRIVER_VERSION, INSTANCE, WORKLOAD
+from signals.catalogue.dcgm_field import DRIVER_VERSION, INSTANCE, SHARER, WORKLOAD
 from signals.catalogue.dcgm_health import BUS_ERRORS, EVENTS, MEMORY_ERRORS, THROTTLING
 from signals.catalogue.dcgm_use import CLOCKS_AND_POWER, FRAMEBUFFER, LINKS, PROFILING, UTILIZATION
 from signals.catalogue.labels import HOSTNAME_DRIFT
@@ -47,8 +47,9 @@ PRODUCER = Producer(
     complete=True,
     instance_is_node=True,
     label_changes=(HOSTNAME_DRIFT,),
-    identity=("gpu", "UUID", *INSTANCE, *WORKLOAD, "health_watch", "clock_event", "xid", "err_code"),
+    identity=("gpu", "UUID", *INSTANCE, *WORKLOAD, *SHARER, "health_watch", "clock_event", "xid", "err_code"),
     # The exporter has no metrics of its own process. A GPU holds one series per field, and of the events as many as
     # happen together at worst: the last XID and four codes within the window, every clock event, every health watch.
+    # Pods that share a GPU repeat them all, which the sizing counts.
     budget=Budget(per_gpu=_ONE_EACH + 1 + _XIDS_AT_ONCE + _CLOCK_EVENTS + _HEALTH_WATCHES),
 )

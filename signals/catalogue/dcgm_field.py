@@ -18,12 +18,16 @@ INSTANCE = ("GPU_I_PROFILE", "GPU_I_ID")
 WORKLOAD = ("namespace", "pod", "container")
 """Of the pod that holds the device; missing on a device that nobody holds."""
 
+SHARER = ("pod_uid", "vgpu")
+"""Where GPUs are shared in time: the pod's UID, on use that is measured per process, and the replica that it holds."""
+
 DRIVER_VERSION = "DCGM_FI_DRIVER_VERSION"
 """A field that is exposed as a label of all others."""
 
 OPTIONAL = (
     *INSTANCE,
     *WORKLOAD,
+    *SHARER,
     DRIVER_VERSION,
     "hpc_job",
     "dra_claim_name",
@@ -34,7 +38,7 @@ OPTIONAL = (
     "dra_mig_profile",
     "dra_mig_device_uuid",
 )
-"""internal/pkg/transformation/const.go. `pod_uid` and `vgpu` are there only where GPUs are shared in time."""
+"""internal/pkg/transformation/const.go."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,6 +64,15 @@ def test_limit_of_a_scrape_is_half_as_much_again_as_the_largest_target(
     assert samples_per_scrape(page(budget, on_every_node=True), SIZING) == one_node
 
 
+def test_pods_that_share_a_gpu_cost_its_series_each() -> None:
+    """3 nodes with 8 GPUs, 4 pods on each, 10 series; one node alone, and half as much again."""
+    shared = SIZING.model_copy(update={"pods_per_gpu": 4})
+    for on_every_node, limit in ((False, 1440), (True, 480)):
+        assert series(page({"per_gpu": 10}, on_every_node=on_every_node), shared) == 960
+        assert samples_per_scrape(page({"per_gpu": 10}, on_every_node=on_every_node), shared) == limit
+    assert series(page({"per_pod": 10, "per_node": 10}, on_every_node=True), shared) == 1040
+
+
 def test_cluster_without_gpus_plans_no_series_for_them() -> None:
     none = SIZING.model_copy(update={"gpu_nodes": 0, "gpus_per_node": 0})
     assert series(page({"per_gpu": 30}, on_every_node=True), none) == 0

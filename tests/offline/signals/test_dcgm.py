@@ -106,6 +106,12 @@ def test_what_a_window_counts_is_no_counter() -> None:
     assert {metric(name).type for name in NAMES if name.startswith("DCGM_EXP_")} == {MetricType.GAUGE}
 
 
+def test_series_of_two_sharers_differ_in_labels_that_are_known() -> None:
+    """uidAttribute and vgpuAttribute of dcgm-exporter, internal/pkg/transformation/const.go."""
+    for found in PRODUCER.metrics:
+        assert {"pod_uid", "vgpu"} <= set(found.optional)
+
+
 @pytest.mark.parametrize("spelling", ["Hostname", "hostname"])
 def test_both_spellings_of_the_host_are_taken_off(spelling: str) -> None:
     changes = {change.target for change in PRODUCER.label_changes if re.fullmatch(change.source, spelling)}
@@ -119,6 +125,7 @@ def test_labels_of_pods_win_over_those_of_the_exporter() -> None:
 
 def test_no_label_that_tells_series_apart_may_be_dropped() -> None:
     apart = {"gpu", "UUID", "GPU_I_ID", "namespace", "pod", "container", "health_watch", "clock_event", "xid"}
+    apart |= {"pod_uid", "vgpu"}
     assert apart <= set(PRODUCER.identity)
     assert not any(re.fullmatch(change.source, label) for change in PRODUCER.label_changes for label in apart)
 

@@ -29,6 +29,7 @@ COUNTS: dict[str, int] = {
     "api_servers": 1,
     "gpus_per_node": 0,
     "gpu_nodes": 0,
+    "pods_per_gpu": 1,
     "pods": 1,
     "pods_per_node": 1,
 }

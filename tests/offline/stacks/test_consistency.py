@@ -186,6 +186,14 @@ def test_page_that_nobody_scrapes_needs_no_room() -> None:
         existing(sizing=sizing, existing_prometheus={**tight, "jobs": ["apiserver"]})
 
 
+def test_series_of_pods_that_share_a_gpu_are_planned_for() -> None:
+    message = refusal(dcgm_exporter={"virtual_gpus": True})
+    assert "plumbline:dcgm_exporter.virtual_gpus is true and plumbline:sizing.pods_per_gpu is 1" in message
+    assert "fix: pulumi config set --path 'plumbline:sizing.pods_per_gpu' 4" in message
+    assert settings("staging", dcgm_exporter={"virtual_gpus": True}, sizing={"pods_per_gpu": 4})
+    assert settings("staging", dcgm_exporter={"mode": "off", "virtual_gpus": True})
+
+
 @pytest.mark.parametrize("key", ["gpu_nodes", "gpus_per_node"])
 def test_gpus_that_are_measured_are_planned_for(key: str) -> None:
     message = refusal(sizing={key: 0})

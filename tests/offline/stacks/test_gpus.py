@@ -110,6 +110,7 @@ def test_doctor_is_asked_with_the_settings_words() -> None:
             "dra": True,
             "targets": [{"node": "slurm-1", "address": "slurm-1:9400"}],
         },
+        sizing={"pods_per_gpu": 4},
     )
     assert wanted(found) == Wanted(
         mode="managed",
