@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Producer
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 
 FLAGS: tuple[str, ...] = ("--enable-feature=receiver-name-in-metrics",)
@@ -11,7 +11,6 @@ FLAGS: tuple[str, ...] = ("--enable-feature=receiver-name-in-metrics",)
 _MODULE = "github.com/prometheus/alertmanager v0.31.1 "
 _NOTIFY = _MODULE + "notify/notify.go"
 _CONFIG = _MODULE + "config/coordinator.go"
-_CLUSTER = "Alertmanager runs with more than one replica"
 _INTEGRATION = ("integration",)
 _RECEIVER = ("receiver_name",)
 
@@ -22,7 +21,6 @@ def _counter(  # one parameter per field of the record that varies here
     source: str,
     labels: tuple[str, ...] = (),
     optional: tuple[str, ...] = (),
-    event: str = "",
 ) -> Metric:
     return Metric(
         name=name,
@@ -31,8 +29,6 @@ def _counter(  # one parameter per field of the record that varies here
         meaning=meaning,
         labels=labels,
         optional=optional,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
-        event=event,
         source=source,
     )
 
@@ -44,7 +40,6 @@ def _gauge(  # noqa: PLR0913  # one parameter per field of the record that varie
     labels: tuple[str, ...] = (),
     *,
     unit: str = "1",
-    event: str = "",
     low: float | None = 0.0,
     high: float | None = None,
 ) -> Metric:
@@ -54,8 +49,6 @@ def _gauge(  # noqa: PLR0913  # one parameter per field of the record that varie
         unit=unit,
         meaning=meaning,
         labels=labels,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
-        event=event,
         low=low,
         high=high,
         source=source,
@@ -85,7 +78,7 @@ _STATE = (
         unit="seconds",
         low=EPOCH_2020,
     ),
-    _gauge("alertmanager_config_hash", "A number for the configuration that runs, equal on all replicas.", _CONFIG),
+    _gauge("alertmanager_config_hash", "A number for the configuration that runs.", _CONFIG),
     _gauge("alertmanager_receivers", "Receivers of the configuration.", _MODULE + "cmd/alertmanager/main.go", low=1.0),
     _gauge(
         "alertmanager_integrations",
@@ -95,9 +88,6 @@ _STATE = (
     ),
     _gauge("alertmanager_alerts", "Alerts by state.", _MODULE + "provider/mem/mem.go", ("state",)),
     _gauge("alertmanager_silences", "Silences by state.", _MODULE + "silence/silence.go", ("state",)),
-    _gauge(
-        "alertmanager_cluster_members", "Replicas that this one sees.", _MODULE + "cluster/delegate.go", event=_CLUSTER
-    ),
 )
 
 _FLOW = (

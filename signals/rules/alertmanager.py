@@ -30,7 +30,7 @@ def alertmanager_groups(_: RuleInputs) -> tuple[Group, ...]:
     return (
         Group(
             name="plumbline-alertmanager",
-            rules=(_reload_failed(), _swallowing(), _failing(), _invalid(), *_cluster(), *state),
+            rules=(_reload_failed(), _swallowing(), _failing(), _invalid(), *state),
         ),
     )
 
@@ -147,34 +147,6 @@ def _invalid() -> Alert:
     )
 
 
-def _cluster() -> tuple[Alert, ...]:
-    hashes = f"alertmanager_config_hash{_SELF}"
-    return (
-        Alert(
-            alert="AlertmanagerConfigInconsistent",
-            expr=f"max by ({_CLUSTER}) ({hashes}) - min by ({_CLUSTER}) ({hashes}) > 0",
-            wait="20m",
-            severity=Severity.P2,
-            summary="Replicas of Alertmanager run different configurations",
-            description="Replicas of Alertmanager (cluster {{ $labels.cluster }}) have run different configurations "
-            "for 20 minutes. Which one tells whom is chance. Likely causes: one of them failed to reload or restart.",
-            runbook="alertmanager-config",
-        ),
-        Alert(
-            alert="AlertmanagerMembersMissing",
-            expr=f"count by ({_CLUSTER}) (up{_SELF} == 1)\n"
-            f"- min by ({_CLUSTER}) (min_over_time(alertmanager_cluster_members{_SELF}[5m]))\n> 0",
-            wait="15m",
-            severity=Severity.P2,
-            summary="Replicas of Alertmanager do not see each other",
-            description="{{ $value }} replicas of Alertmanager (cluster {{ $labels.cluster }}) are not seen by one of "
-            "the others. Notifications come twice, and silences do not hold everywhere. Likely causes: a network "
-            "policy in the way of the gossip port, wrong peers.",
-            runbook="alertmanager-cluster",
-        ),
-    )
-
-
 def _not_saved(what: str, meaning: str) -> Alert:
     return Alert(
         alert="AlertmanagerStateNotSaved",
@@ -185,5 +157,5 @@ def _not_saved(what: str, meaning: str) -> Alert:
         summary=f"{{{{ $labels.instance }}}} cannot write down {meaning}",
         description=f"{_WHERE} could not write {meaning} to its volume; a restart would forget it. Likely causes: the "
         "volume is full or read-only.",
-        runbook="alertmanager-cluster",
+        runbook="alertmanager-state",
     )

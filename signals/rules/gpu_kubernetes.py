@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from signals.rules.gpu_labels import NODE, POD
 from signals.rules.gpu_xid import CLASSIFIED
+from signals.rules.growth import grew_since
 from signals.rules.model import Alert, Group, Severity
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _NODE_WHERE = "{{ $labels.node }} (cluster {{ $labels.cluster }})"
 _RESTARTS = "kube_pod_container_status_restarts_total"
+_STARTED = "kube_pod_start_time"
 
 
 def gpu_kubernetes_alerts(inputs: RuleInputs) -> Group:
@@ -62,16 +64,17 @@ def _node_without_series() -> Alert:
 def _xid_with_pod_errors() -> Alert:
     """Set operators, not arithmetic: two kube-state-metrics, or a pod that moved, cannot make the join ambiguous.
 
-    A container that was never seen without a restart counts as well: the first one is born at 1.
+    A container of a young pod that was never seen without a restart counts as well: the first one is born at 1.
     """
     held = 'present_over_time(gpu:memory_used:ratio{pod!=""}[15m])'
-    born = f"max by ({POD}) ({_RESTARTS} > 0 unless {_RESTARTS} offset 15m)"
+    started = f"max by (cluster, namespace, pod) ({_STARTED})"
+    restarted = f"max by ({POD}) (\n{grew_since(_RESTARTS, '15m', started, 'cluster, namespace, pod')}\n)"
     failed = f'max by ({POD}) (kube_pod_status_phase{{phase="Failed"}}) == 1'
     return Alert(
         alert="GpuXidWithPodErrors",
         expr=f"group by ({NODE}, gpu, UUID, namespace, pod) ({held})\n"
         f'and on ({NODE}, UUID) max_over_time({CLASSIFIED}{{class!="info"}}[15m]) > 0\n'
-        f"and on ({POD}) (\n  max by ({POD}) (increase({_RESTARTS}[15m])) > 0\n  or {born}\n  or {failed}\n)",
+        f"and on ({POD}) (\n{restarted}\nor {failed}\n)",
         wait="0s",
         severity=Severity.P1,
         summary="{{ $labels.namespace }}/{{ $labels.pod }} fails on GPU {{ $labels.gpu }} of {{ $labels.node }}, "

@@ -229,7 +229,7 @@ def with_records(groups: Iterable[Group], pages: Iterable[Producer]) -> dict[str
         for rule in records:
             verdict = Verdict()
             pending = {name: Known(frozenset()) for name in names - set(known)}
-            labels = _labels(promql.parse(rule.expr), {**pending, **known}, verdict) | set(rule.labels) | EXTERNAL
+            labels = _labels(promql.parse(rule.expr), {**pending, **known}, verdict) | set(rule.labels)
             known[rule.record] = Known(labels | (known[rule.record].labels if rule.record in known else frozenset()))
         if known == before:
             return known
@@ -251,7 +251,7 @@ def faults(groups: Iterable[Group], pages: Iterable[Producer]) -> list[str]:
 
 def _templates(rule: Alert, labels: frozenset[str]) -> list[str]:
     used = set(re.findall(r"\$labels\.([A-Za-z_][A-Za-z0-9_]*)", f"{rule.summary} {rule.description}"))
-    there = labels | set(rule.labels) | EXTERNAL | {"alertname", "severity"}
+    there = labels | set(rule.labels) | {"alertname", "severity"}
     return [
         f"template uses $labels.{label}, which the expression does not yield" for label in missing(sorted(used), there)
     ]

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from components.alertmanager.names import FLAGS as ALERTMANAGER_FLAGS
 from signals.catalogue import PRODUCERS
 from signals.catalogue.kube_pods import IDENTITY_LABELS
 from signals.catalogue.kube_state_metrics import NODE_LABELS, PRODUCER, RESOURCES, SELF, allowlist, labels_allowlist
 from signals.catalogue.node_exporter import COLLECTORS, FLAGS
 from signals.catalogue.node_exporter import PRODUCER as NODE
 from signals.rules.inputs import POD_LABELS
+from tests.offline.signals.promtool_cases import alerts
 
 if TYPE_CHECKING:
     from signals.catalogue.model import Metric, Producer
@@ -124,3 +126,12 @@ def test_objects_and_the_program_that_tells_of_them_are_two_pages() -> None:
     """They are two ports. A target that lacked half of a page's metrics would count as stale."""
     assert not {metric.name for metric in PRODUCER.metrics} & {metric.name for metric in SELF.metrics}
     assert (PRODUCER.honor_labels, SELF.honor_labels) == (True, False)
+
+
+def test_no_rule_and_no_page_asks_for_what_replicas_of_alertmanager_would_show() -> None:
+    """It runs once, without gossip: whatever compares replicas could never fire."""
+    assert ALERTMANAGER_FLAGS["cluster.listen-address"] == ""
+    names = {metric.name for page in PRODUCERS for metric in page.metrics}
+    assert {name for name in names if name.startswith("alertmanager_cluster")} == set()
+    compared = [alert.alert for alert in alerts() if "alertmanager_c" in alert.expr and "hash" in alert.expr]
+    assert compared + [alert.alert for alert in alerts() if "alertmanager_cluster" in alert.expr] == []

@@ -98,13 +98,22 @@ def test_a_template_label_that_the_expression_does_not_yield_is_named() -> None:
     assert faults([group], [PAGE]) == ["A: template uses $labels.pod, which the expression does not yield"]
 
 
+def test_an_external_label_is_no_label_of_a_series() -> None:
+    """Prometheus adds external labels to what it sends away, and to nothing that a rule or a template reads."""
+    record = Record(record="node:demo_level:sum", expr="sum by (node) (demo_level)")
+    group = Group(name="g", rules=(record, alert("node:demo_level:sum > 1", "{{ $labels.cluster }}")))
+    assert faults([group], [PAGE]) == ["A: template uses $labels.cluster, which the expression does not yield"]
+    by = Group(name="g", rules=(record, alert("sum by (environment) (node:demo_level:sum) > 1")))
+    assert ["aggregation by label environment" in fault for fault in faults([by], [PAGE])] == [True]
+
+
 def test_labels_follow_a_chain_of_records() -> None:
     chain = (
         Record(record="fleet:demo_level:sum", expr="sum by (cluster) (node:demo_level:sum)"),
         Record(record="node:demo_level:sum", expr="sum by (cluster, node) (demo_level)"),
     )
     known = with_records([Group(name="g", rules=chain)], [PAGE])
-    assert known["node:demo_level:sum"].labels == {"cluster", "node", "environment"}
+    assert known["node:demo_level:sum"].labels == {"cluster", "node"}
     group = Group(name="g", rules=(*chain, alert("sum by (gpu) (node:demo_level:sum) > 1")))
     assert [fault for fault in faults([group], [PAGE]) if "aggregation by label gpu" in fault]
 

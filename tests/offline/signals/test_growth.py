@@ -22,9 +22,9 @@ def judged(case: str, name: str, old: str, new: str, directory: Path) -> int:
     texts = rule_files(INPUTS)
     changed = {}
     for file, text in texts.items():
-        rules = [r for g in yaml.safe_load(text)["groups"] for r in g["rules"] if r.get("alert") == alert]
-        kept = [{**rule, "expr": rule["expr"].replace(old, new)} for rule in rules]
-        assert all(old in rule["expr"] for rule in rules)
+        rules = [r for g in yaml.safe_load(text)["groups"] for r in g["rules"] if r.get("alert", alert) == alert]
+        assert all(old in rule["expr"] for rule in rules if "alert" in rule)
+        kept = [{**r, "expr": r["expr"].replace(old, new)} if "alert" in r else r for r in rules]
         changed[file] = yaml.safe_dump({"groups": [{"name": "changed", "rules": kept}]})
     return run(next(found for found in CASES if found.stem == case), directory, changed, name)[0]
 
@@ -42,6 +42,7 @@ def test_the_expression() -> None:
         ("node-network", "NodeRdmaLinkDown, the first flap", "< 15m)"),
         ("kubernetes-pods", "MonitoringOutOfMemory, first seen with 1 restart", "< 3h)"),
         ("kubernetes-pods", "ContainerOutOfMemory, first seen with 1 restart", "< 3h)"),
+        ("gpu-kubernetes", "GpuXidWithPodErrors, born at 1", "< 15m)"),
     ],
 )
 def test_without_the_age_of_the_object_its_first_event_is_missed(
@@ -59,3 +60,9 @@ def test_growth_that_trusts_a_new_series_takes_a_restart_of_the_exporter_for_a_k
     name = "NodeOutOfMemory, kills of last month"
     assert judged("node", name, right, right, tmp_path) == 0
     assert judged("node", name, right, grew(counter, "5m"), tmp_path) != 0
+
+
+def test_a_new_kube_state_metrics_is_no_restart_of_a_pod(tmp_path: Path) -> None:
+    name = "GpuXidWithPodErrors, the restart of last month"
+    assert judged("gpu-kubernetes", name, "< 15m)", "< 15m)", tmp_path) == 0
+    assert judged("gpu-kubernetes", name, "< 15m)", "< 999d)", tmp_path) != 0

@@ -83,8 +83,36 @@ def test_every_alert_on_a_counter_is_tested_with_one_born_above_zero(name: str) 
     )
 
 
-def test_growth_sees_a_counter_that_is_born_above_zero() -> None:
-    assert grew("x", "5m").startswith("increase(x[5m]) > 0\nor\n(x > 0 unless x offset 5m)\nor\n")
+def test_growth_sees_a_counter_that_is_born_above_zero_on_a_target_that_was_scraped() -> None:
+    born = "(x > 0 unless x offset 5m and on (cluster, job, instance) up offset 5m == 1)"
+    assert grew("x", "5m").startswith(f"increase(x[5m]) > 0\nor\n{born}\nor\n")
+
+
+@pytest.mark.parametrize("alert", alerts(), ids=lambda alert: f"{alert.alert}-{'-'.join(alert.labels.values())}")
+def test_no_alert_takes_a_gap_of_prometheus_for_a_new_series(alert: Alert) -> None:
+    assert unguarded(alert.expr) == 0
+
+
+def unguarded(expression: str) -> int:
+    """How many comparisons with the past lack the proof that the target was scraped then."""
+    news = re.findall(r"unless .+? offset (\w+)(.*)", expression)
+    return sum(f"up offset {window} == 1" not in rest for window, rest in news)
+
+
+def test_a_new_series_that_is_taken_on_trust_is_seen() -> None:
+    assert unguarded("increase(x[5m]) > 0\nor\n(x > 0 unless x offset 5m)") == 1
+    assert unguarded(grew("x", "5m").replace("up offset 5m", "up offset 9m")) == 1
+    assert unguarded(grew("x", "5m")) == 0
+
+
+@pytest.mark.parametrize("name", ["AlertmanagerNotificationsFailing", "PrometheusRuleFailures"])
+@pytest.mark.parametrize("guard", [" and on (cluster, job, instance) up offset 10m == 1", " == 1"])
+def test_without_the_guard_a_gap_looks_like_a_failure(name: str, guard: str, tmp_path: Path) -> None:
+    expression = next(alert.expr for alert in alerts() if alert.alert == name)
+    case = next(case for case in CASES if case.stem == name.partition("Notif")[0].partition("Rule")[0].lower())
+    for expr, agrees in ((expression, True), (expression.replace(guard, ""), False)):
+        changed = {file: _with_expression(text, {name}, expr) for file, text in rule_files(INPUTS).items()}
+        assert (run(case, tmp_path, changed, name)[0] == 0) == agrees
 
 
 @pytest.mark.parametrize("name", ["PrometheusWalCorruption", "PrometheusRuleFailures"])
