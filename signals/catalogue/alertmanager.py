@@ -33,7 +33,7 @@ def _counter(  # one parameter per field of the record that varies here
     )
 
 
-def _gauge(  # noqa: PLR0913  # one parameter per field of the record that varies here
+def _gauge(  # one parameter per field of the record that varies here
     name: str,
     meaning: str,
     source: str,

@@ -1,0 +1,119 @@
+"""The healthy days hold a series of everything that could wake somebody, and can fail."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from signals.catalogue import PRODUCERS
+from signals.rules import groups, rule_files
+from signals.rules.model import Record, Severity
+from tests.offline.signals.gate import judge, with_records
+from tests.offline.signals.promtool_cases import CASES, INPUTS, alerts, cases_in, records, run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from signals.rules.model import Alert
+    from tests.offline.signals.gate import Known
+
+DAYS = [case for case in CASES if case.stem.startswith("healthy-day")]
+PLATFORM = next(case for case in DAYS if case.stem == "healthy-day-platform")
+CALLS = {Severity.P0, Severity.P1, Severity.P2}
+EVENTS = {
+    "plumbline_page_proof": "smoke proves a page; while it does, the page is wanted",
+    "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL": "a GPU with NVLink, before its fifth generation",
+    "DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL": "a GPU with NVLink, before its fifth generation",
+}
+"""Metrics that no healthy day of these has → the event that makes them appear."""
+
+
+def played() -> set[str]:
+    """Names of the series in all days."""
+    entries = [entry for day in DAYS for test in cases_in(day) for entry in test["input_series"]]
+    return {re.split(r"[{ ]", entry["series"])[0] for entry in entries}
+
+
+def known_series() -> dict[str, Known]:
+    return with_records([group for file in groups(INPUTS).values() for group in file], PRODUCERS)
+
+
+def base_metrics(expression: str, made: Sequence[Record], known: Mapping[str, Known]) -> set[str]:
+    """Scraped series behind an expression, through every recording rule."""
+    names, found, seen = set(judge(expression, known)[1].metrics), set[str](), set[str]()
+    while names - seen:
+        name = (names - seen).pop()
+        seen.add(name)
+        sources = [rule.expr for rule in made if rule.record == name]
+        names |= {inner for source in sources for inner in judge(source, known)[1].metrics}
+        found |= set() if sources else {name}
+    return found
+
+
+def unplayed(rules: Sequence[Alert], there: set[str]) -> list[str]:
+    """Alerts that call somebody and whose series are neither in a day nor known to need an event."""
+    known, made = known_series(), records()
+    return sorted(
+        f"{rule.alert}: {name}"
+        for rule in rules
+        if rule.severity in CALLS
+        for name in base_metrics(rule.expr, made, known) - there - set(EVENTS)
+    )
+
+
+def test_every_alert_that_calls_has_its_series_in_a_healthy_day() -> None:
+    assert unplayed(alerts(), played()) == []
+
+
+def test_a_series_that_no_day_has_is_seen_also_behind_records() -> None:
+    assert "NodeNotReady: kube_node_status_condition" in unplayed(alerts(), played() - {"kube_node_status_condition"})
+    capacity = {"kube_node_status_capacity", "kube_node_status_allocatable"}
+    assert any(found.startswith("GpuNodeWithoutSeries: ") for found in unplayed(alerts(), played() - capacity))
+
+
+def test_no_event_is_listed_that_a_day_plays_or_no_alert_asks_for() -> None:
+    known, made = known_series(), records()
+    asked = {name for rule in alerts() for name in base_metrics(rule.expr, made, known)}
+    assert (set(EVENTS) & played(), set(EVENTS) - asked) == (set(), set())
+
+
+BROKEN = {
+    "NodeFilesystemReadOnly": ("node_filesystem_readonly", 'node="n3"', "0x360", "0x99 1x260"),
+    "NodeGone": (
+        "kube_node_spec_unschedulable",
+        'node="n2"',
+        "0x199 1x9 stale",
+        "0x209 stale",
+    ),
+    "NodeNetworkLossy": ("node_network_receive_errs_total", 'node="n1"', "0x99 2x260", "0+24000x360"),
+    "DeploymentReplicasMissing": ("kube_deployment_status_replicas_available", "api", "3x119 2x2", "3x119 2x9"),
+    "DaemonSetReplicasMissing": ("kube_daemonset_status_desired", "node-exporter", "3x209 2x29 3x120", "3x360"),
+    "PersistentVolumeClaimLost": ("kube_persistentvolumeclaim_status_phase", 'phase="Lost"', "0x360", "0x99 1x260"),
+    "KubeStateMetricsBlind": ("kube_state_metrics_list_total", 'result="error"', "0x99 1x260", "0+5x360"),
+    "AlertmanagerNotificationsFailing": ("alertmanager_notifications_failed", "P2", "3x360", "3x99 3+1x260"),
+    "PrometheusRuleFailures": ("prometheus_rule_evaluation_failures", "plumbline-gpu", "2x360", "2x99 2+1x260"),
+    "PrometheusVolumeNearlyFull": ("kubelet_volume_stats_available_bytes", "prometheus-data", "30x360", "5x360"),
+    "PushedJobOverdue": ("plumbline_job_period_seconds", "backup", "3600x360", "600x360"),
+    "SeriesBudgetExceeded": ("scrape_samples_post_metric_relabeling", "cadvisor", "700x360", "1100x360"),
+}
+"""Alert → (metric, label, what stands there, what makes the day an unhealthy one)."""
+
+
+def test_a_day_of_the_platform_that_is_not_healthy_is_seen(tmp_path: Path) -> None:
+    """All at once, because a day takes seconds."""
+    lines = PLATFORM.read_text(encoding="utf-8").splitlines()
+    for metric, label, before, after in BROKEN.values():
+        at = next(i for i, line in enumerate(lines) if metric in line and label in line and before in line)
+        lines[at] = lines[at].replace(before, after)
+    case = tmp_path / "day" / PLATFORM.name
+    case.parent.mkdir()
+    case.write_text("\n".join(lines), encoding="utf-8")
+    code, output = run(case, tmp_path)
+    assert code != 0
+    assert [alert for alert in BROKEN if f'alertname="{alert}"' not in output] == []
+
+
+def test_the_days_replay_every_rule_file() -> None:
+    named = {name for day in DAYS for name in re.findall(r"rules-[a-z-]+\.yml", day.read_text().splitlines()[1])}
+    assert named == set(rule_files(INPUTS))
