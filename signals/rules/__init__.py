@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from signals.rules.alertmanager import alertmanager_groups, pipeline_groups
+from signals.rules.apiserver import apiserver_groups
 from signals.rules.budgets import budget_groups
 from signals.rules.gpu_alerts import gpu_alerts
 from signals.rules.gpu_allocation import gpu_allocation_records
@@ -45,6 +46,7 @@ RULE_FILES: tuple[RuleFile, ...] = (
     RuleFile("rules-series.yml", frozenset(), budget_groups),
     RuleFile("rules-node.yml", frozenset({"node-exporter"}), node_groups),
     RuleFile("rules-kubernetes.yml", frozenset({"kube-state-metrics"}), kubernetes_groups),
+    RuleFile("rules-apiserver.yml", frozenset({"apiserver"}), lambda _: apiserver_groups()),
     RuleFile("rules-kube-state-metrics.yml", frozenset({"kube-state-metrics-self"}), self_groups),
     RuleFile("rules-pushgateway.yml", frozenset({"pushgateway"}), pushgateway_groups),
     RuleFile("rules-page-proof.yml", frozenset({"pushgateway"}), page_proof_groups),
