@@ -11,6 +11,7 @@ from components.existing_prometheus.names import GROUP, SCRAPE_CONFIG, VERSION
 from components.objects import namespace
 from stacks.arguments import existing_prometheus_args
 from stacks.cluster import ForbiddenError
+from stacks.doubles import scraped_twice
 from stacks.selection import KEY, Given, problems, unlabelled
 from stacks.served import schema_of, unknown_fields
 
@@ -41,6 +42,8 @@ def check_operator(
     content = given(args, wanted, objects, _live_labels(reader, settings.namespace))
     for line in unlabelled(prometheus, content):
         warn(f"Prometheus {place} {line}")
+    for line in scraped_twice(reader, settings):
+        warn(line)
     found = problems(prometheus, content)
     if found:
         raise DeployError(

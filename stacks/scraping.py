@@ -72,6 +72,8 @@ def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
         budgets={job.page.job: series(job.page, settings.sizing) for job in jobs},
         runbooks=settings.runbooks or "",
         alert_pipeline=settings.alertmanager.mode == "existing" or tells_own_alertmanager(settings),
+        # A Prometheus of our own has no series of anybody else, and gets the labels on the way out as well.
+        cluster=settings.cluster.name if settings.existing_prometheus is not None else None,
     )
 
 

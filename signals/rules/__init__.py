@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from signals.rules.alertmanager import alertmanager_groups, pipeline_groups
@@ -24,6 +24,7 @@ from signals.rules.pushgateway import pushgateway_groups
 from signals.rules.remote_write import remote_write_alerts
 from signals.rules.targets import target_alerts, target_records
 from signals.rules.watchdog import watchdog_groups
+from signals.rules.within import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,15 @@ RULE_FILES: tuple[RuleFile, ...] = (
 def groups(inputs: RuleInputs) -> dict[str, tuple[Group, ...]]:
     """File name → its groups, for the jobs that exist. The sentinel is not among them."""
     jobs = set(inputs.jobs)
-    return {file.name: file.build(inputs) for file in RULE_FILES if file.needs <= jobs}
+    found = {file.name: file.build(inputs) for file in RULE_FILES if file.needs <= jobs}
+    if inputs.cluster is None:
+        return found
+    return {name: tuple(_confined(group, inputs.cluster) for group in built) for name, built in found.items()}
+
+
+def _confined(group: Group, cluster: str) -> Group:
+    """The same group, about series of this cluster alone."""
+    return replace(group, rules=tuple(replace(rule, expr=within(rule.expr, cluster)) for rule in group.rules))
 
 
 def rule_files(inputs: RuleInputs) -> dict[str, str]:

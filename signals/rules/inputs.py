@@ -17,7 +17,9 @@ class RuleInputs:
 
     jobs: scrape jobs that exist; a file whose jobs are missing is not rendered. pod_labels: identity label → pod
     label. budgets: job → series that are planned for. runbooks: base address in front of `docs/runbooks`, empty for
-    paths relative to the repository. alert_pipeline: an Alertmanager receives what fires.
+    paths relative to the repository. alert_pipeline: an Alertmanager receives what fires. cluster: value of the label
+    `cluster` that every selector must match, None where the Prometheus holds series of this stack alone. may_be_empty:
+    jobs that may have no target as long as no node offers a GPU.
     """
 
     jobs: tuple[str, ...]
@@ -26,3 +28,5 @@ class RuleInputs:
     budgets: dict[str, int] = field(default_factory=dict)
     runbooks: str = ""
     alert_pipeline: bool = False
+    cluster: str | None = None
+    may_be_empty: tuple[str, ...] = ()

@@ -218,6 +218,14 @@ def test_rules_are_those_of_the_native_files_group_by_group() -> None:
         assert given[name] == yaml.safe_load(files[name])
 
 
+def test_rules_are_about_the_series_of_this_cluster_alone() -> None:
+    args = every()
+    assert args.rules.cluster == args.cluster
+    for name, spec in of_kind(args, "PrometheusRule").items():
+        for rule in (rule for group in spec["groups"] for rule in group["rules"]):
+            assert f'cluster="{args.cluster}"' in rule["expr"] or rule["expr"] in ("vector(1)", "vector(0)"), name
+
+
 def test_rules_about_a_prometheus_of_our_own_are_not_given() -> None:
     assert "rules-prometheus" not in of_kind(every(), "PrometheusRule")
 

@@ -71,14 +71,19 @@ class Operator:
         *prometheuses: Json,
         schemas: dict[str, dict[str, Json]] | None = None,
         namespace_labels: dict[str, str] | None = None,
+        others: dict[str, list[Json]] | None = None,
     ) -> None:
         self.prometheuses = prometheuses
         self.served = SCHEMAS if schemas is None else schemas
         self.namespace_labels = namespace_labels
+        self.others = {"servicemonitors": [], "podmonitors": [], "services": [], "pods": [], **(others or {})}
 
     def listing(self, path: str) -> list[Json]:
         if path == "/apis/monitoring.coreos.com/v1/namespaces/team-monitoring/prometheuses":
             return list(self.prometheuses)
+        kind = path.rpartition("/")[2]
+        if kind in self.others:
+            return self.others[kind]
         assert path == "/api/v1/namespaces?fieldSelector=metadata.name%3Dplumbline"
         if self.namespace_labels is None:
             raise ForbiddenError("no")
@@ -306,3 +311,60 @@ def test_selector_is_told_as_kubectl_takes_it() -> None:
 
 def test_example_is_the_one_of_the_documents() -> None:
     assert EXISTING["labels"] == PROMETHEUS["spec"]["podMonitorSelector"]["matchLabels"]
+
+
+def of_the_team(
+    name: str, labels: dict[str, str] | None = None, spec: Json | None = None, namespace: str = "team-monitoring"
+) -> Json:
+    """An object of somebody else."""
+    return {"metadata": {"name": name, "namespace": namespace, "labels": labels or {}}, "spec": spec or {}}
+
+
+CHART = {"app.kubernetes.io/name": "prometheus-node-exporter"}
+OURS = {"app.kubernetes.io/part-of": "plumbline"}
+STATE = {"app.kubernetes.io/name": "kube-state-metrics"}
+
+
+def test_exporters_that_others_have_scraped_are_warned_of() -> None:
+    others = {
+        "servicemonitors": [of_the_team("nodes", None, {"selector": {"matchLabels": CHART}})],
+        "services": [of_the_team("nodes", CHART)],
+        "podmonitors": [
+            of_the_team("state", None, {"selector": {"matchLabels": STATE}, "namespaceSelector": {"any": True}})
+        ],
+        "pods": [of_the_team("state-0", STATE, None, "kube-system")],
+    }
+    first, second = check(Operator(PROMETHEUS, others=others))
+    assert first.startswith("ServiceMonitor team-monitoring/nodes has a node-exporter scraped already")
+    assert "plumbline:node_exporter.existing" in first
+    assert second.startswith("PodMonitor team-monitoring/state has a kube-state-metrics scraped already")
+    gone = {"node_exporter": {"mode": "off"}, "kube_state_metrics": {"mode": "off"}}
+    assert check(Operator(PROMETHEUS, others=others), **gone) == []
+
+
+@pytest.mark.parametrize(
+    ("monitor", "service"),
+    [
+        (of_the_team("x", None, {"selector": {"matchLabels": {"a": "b"}}}), of_the_team("x", CHART)),
+        (of_the_team("x", None, {"selector": {}}), of_the_team("x", CHART, None, "elsewhere")),
+        (of_the_team("x", None, {"selector": {}}), of_the_team("x", {"app": "shop"})),
+        (of_the_team("x", None, {"selector": {}}), of_the_team("x", CHART | OURS)),
+        (of_the_team("x", OURS, {"selector": {}}), of_the_team("x", CHART)),
+    ],
+    ids=["other labels", "other namespace", "other program", "our exporter", "our monitor"],
+)
+def test_monitors_of_other_things_are_not_warned_of(monitor: Json, service: Json) -> None:
+    others = {"servicemonitors": [monitor], "services": [service]}
+    assert check(Operator(PROMETHEUS, others=others)) == []
+
+
+def test_account_that_may_not_look_for_monitors_is_told() -> None:
+    class Blind(Operator):
+        def listing(self, path: str) -> list[Json]:
+            if path.endswith("/servicemonitors"):
+                raise ForbiddenError("403")
+            return super().listing(path)
+
+    assert check(Blind(PROMETHEUS)) == [
+        "whether node-exporter or kube-state-metrics is scraped here already was not looked for: 403"
+    ]

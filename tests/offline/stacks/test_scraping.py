@@ -203,3 +203,8 @@ def test_policies_of_the_stack_guard_what_it_deploys_in_the_pod_network() -> Non
     theirs = {"mode": "existing", "existing": TEAM}
     found = settings("staging", dcgm_exporter=theirs, kube_state_metrics=theirs)
     assert set(guarded(found)) == {"alertmanager", "pushgateway"}
+
+
+def test_rules_for_somebody_elses_prometheus_name_the_cluster_and_our_own_do_not() -> None:
+    assert rule_inputs(settings("staging"), ()).cluster is None
+    assert rule_inputs(existing(), ()).cluster == existing().cluster.name
