@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from signals.secret_addresses import masked
 from smoke import limits
 
 MASK = "[redacted]"
@@ -39,7 +40,7 @@ def redact(text: str) -> str:
     """The text with passwords, tokens, keys and authorization headers masked. Applying it twice changes nothing."""
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
-    return text
+    return masked(text, MASK)
 
 
 def bounded(text: str, limit: int = limits.EVIDENCE_CHARS) -> str:

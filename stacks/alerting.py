@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from stacks.fields import Bytes, DnsName, DnsSubdomain, Duration, HttpUrl, SecretKey, Text
+from stacks.fields import Bytes, DnsName, DnsSubdomain, Duration, HttpUrl, SecretKey, Text, WebhookUrl
 from stacks.section import Section
 
 
@@ -20,7 +20,7 @@ class SecretEntry(Section):
 class Webhook(Section):
     """An address that takes Alertmanager's webhook, version 4. Exactly one of url and url_secret."""
 
-    url: HttpUrl | None = Field(default=None, description="address without credentials")
+    url: WebhookUrl | None = Field(default=None, description="address without credentials, in its path neither")
     url_secret: SecretEntry | None = Field(default=None, description="Secret with the address: keys name, key")
     token: SecretEntry | None = Field(default=None, description="Secret with a bearer token: keys name, key")
     send_resolved: bool = Field(default=True, description="false if the end of an alert must not be told")

@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator
 
+from signals.secret_addresses import secret_path
+
 _QUANTITY = re.compile(r"(?P<number>\+?(?:\d+\.?\d*|\.\d+))(?P<unit>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,3})?(?:[mkMGTPE]|[KMGTPE]i)?")
 _MAX_QUANTITY = 2**63 - 1
@@ -203,6 +205,17 @@ def _http_url(text: str) -> str:
     return text
 
 
+def _webhook_url(text: str) -> str:
+    """First, because a later refusal repeats it. Not for every address: the one of runbooks may well hold a commit."""
+    try:
+        secret = secret_path(text)
+    except ValueError:
+        secret = False
+    if secret:
+        raise ValueError("the path of the address is a secret: put the address into a Secret and name it by url_secret")
+    return text
+
+
 def _secret_key(text: str) -> str:
     if not _SECRET_KEY.fullmatch(text):
         raise ValueError(f"`{text}` is not a key of a Secret: accepted are letters, digits, `-`, `_` and `.`")
@@ -227,5 +240,6 @@ ImageRef = Annotated[str, AfterValidator(_image_ref)]
 Mirror = Annotated[str, AfterValidator(_mirror)]
 KubeUid = Annotated[str, AfterValidator(_kube_uid)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+WebhookUrl = Annotated[str, AfterValidator(_webhook_url), AfterValidator(_http_url)]
 SecretKey = Annotated[str, AfterValidator(_secret_key)]
 Text = Annotated[str, AfterValidator(_text)]

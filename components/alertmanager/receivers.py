@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from components.errors import DeployError
 from signals.alertmanager_config import RECEIVERS, seconds
 from signals.routing import WATCHDOG
+from signals.secret_addresses import secret_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,6 +82,9 @@ def _address(webhook: Webhook) -> Iterator[str]:
         return
     if parts.scheme not in ("http", "https") or not host:
         yield "url has no host or another scheme; accepted is http://… or https://… with a host"
+    elif secret_path(webhook.url):
+        what = "url has a path that is a secret, and would stand in a ConfigMap"
+        yield f"{what}; put the address into a Secret named by url_secret"
     words = [name for name, _ in parse_qsl(parts.query) if _SECRET_PARAMETER.search(name)]
     if login or words:
         what = "a login" if login else f"the parameter {words[0]}"

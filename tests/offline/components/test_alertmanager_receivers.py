@@ -65,6 +65,9 @@ def test_retention_that_is_no_duration_is_refused() -> None:
         ((Webhook(url="http://[::1"),), "webhook 1: url cannot be parsed"),
         ((Webhook(url="https://{{ .x"),), "webhook 1: url is a template"),
         ((Webhook(url="https://me:canary@a.example"),), "webhook 1: url holds a login"),
+        ((Webhook(url="https://hooks.slack.com/services/T0/B0/canary"),), "webhook 1: url has a path that is a secret"),
+        ((Webhook(url="https://api.telegram.org/bot1:canary/sendMessage"),), "webhook 1: url has a path that is a"),
+        ((Webhook(url="https://a.example/9e107d9d372bb6826bd81d3542a419d6"),), "webhook 1: url has a path that is a"),
         ((Webhook(url="https://a.example/?access_token=canary"),), "webhook 1: url holds the parameter access_token"),
     ],
 )

@@ -19,6 +19,9 @@ SECRETS = {
     "flag": ("run --client-secret s3cr3t --port 1", "s3cr3t"),
     "flag with equals": ("run --token=s3cr3t --port 1", "s3cr3t"),
     "address": ("postgres://user:hunter2@db:5432/x", "hunter2"),
+    "path of a chat": ("post https://hooks.slack.com/services/T0/B0/hunter2 failed", "hunter2"),
+    "path of a bot": ('Post "https://api.telegram.org/bot1:hunter2/sendMessage": EOF', "hunter2"),
+    "random path": ("https://a.example/in/9e107d9d372bb6826bd81d3542a419d6/x", "9e107d9d"),
     "cloud key": ("key AKIAABCDEFGHIJKLMNOP used", "AKIAABCDEFGHIJKLMNOP"),
     "forge token": ("ghp_abcdefghijklmnopqrstuvwxyz", "ghp_abc"),
     "private key": ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
@@ -44,6 +47,7 @@ PLAIN = [
     "sha256:abababababababababababababababababababababababababababababababab",
     "http://10.88.0.7:9090/metrics is up",
     "run --port 9090 --retention 15d",
+    "http://alert-sink.plumbline-sandbox.svc:8080/P0 has 3 notifications",
     "Secret plumbline-root exists",
 ]
 

@@ -107,6 +107,8 @@ def test_size_refuses(text: str) -> None:
         (fields.Mirror, "registry.example.com:5000/mirror"),
         (fields.KubeUid, "11111111-2222-3333-4444-555555555555"),
         (fields.HttpUrl, "https://store.example.com/api/v1/write"),
+        (fields.HttpUrl, "https://git.example.com/blob/9e107d9d372bb6826bd81d3542a419d6aaaaaaaa/docs"),
+        (fields.WebhookUrl, "http://alert-sink.plumbline-sandbox.svc:8080/P0"),
         (fields.SecretKey, "tls.key"),
         (fields.Text, "x"),
     ],
@@ -134,6 +136,8 @@ def test_types_accept(kind: type[str], text: str) -> None:
         (fields.KubeUid, "{11111111-2222-3333-4444-555555555555}", "not the uid"),
         (fields.HttpUrl, "store.example.com", "not a web address"),
         (fields.HttpUrl, "https://user:pass@store.example.com", "must not hold"),
+        (fields.WebhookUrl, "http://[::1", "not a web address"),
+        (fields.WebhookUrl, "https://hooks.slack.com/services/T0/B0/x", "name it by url_secret"),
         (fields.SecretKey, "a/b", "not a key"),
         (fields.Text, "  ", "must not be empty"),
     ],
@@ -143,7 +147,15 @@ def test_types_refuse_and_say_what_is_accepted(kind: type[str], text: str, words
         TypeAdapter(kind).validate_python(text)
 
 
-def test_an_address_with_a_password_is_not_repeated() -> None:
+@pytest.mark.parametrize(
+    ("kind", "address"),
+    [
+        (fields.HttpUrl, "https://user:canary@store.example.com"),
+        (fields.WebhookUrl, "https://hooks.slack.com/services/T0/B0/canary"),
+        (fields.WebhookUrl, "a.example/bot1:canary"),
+    ],
+)
+def test_an_address_with_a_password_is_not_repeated(kind: type[str], address: str) -> None:
     with pytest.raises(ValidationError) as caught:
-        TypeAdapter(fields.HttpUrl).validate_python("https://user:canary@store.example.com")
+        TypeAdapter(kind).validate_python(address)
     assert "canary" not in caught.value.errors(include_input=False)[0]["msg"]
