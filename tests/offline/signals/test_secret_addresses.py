@@ -11,7 +11,7 @@ from signals.secret_addresses import masked, secret_path
 SECRET = {
     "https://hooks.slack.com/services/T000/B000/xxxx": "https://hooks.slack.com/services/[mask]",
     "https://hooks.slack.com/workflows/T0/A0/1": "https://hooks.slack.com/workflows/[mask]",
-    "https://api.telegram.org/bot123:AA-bb_cc/sendMessage": "https://api.telegram.org/[mask]",
+    "https://api.telegram.org/bot123:AA-bb_cc/sendMessage": "https://api.telegram.org/bot[mask]",
     "https://discord.com/api/webhooks/1234/short": "https://discord.com/api/webhooks/[mask]",
     "https://x.webhook.office.com/webhookb2/a@b/IncomingWebhook/c/d": "https://x.webhook.office.com/webhookb2/[mask]",
     "https://hc-ping.com/my-slug-key/plumbline": "https://hc-ping.com/[mask]",
