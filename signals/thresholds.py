@@ -38,6 +38,7 @@ class Thresholds(BaseModel):
         default=0.15, gt=0, lt=1, description="free share of a file system below which it is watched for filling up"
     )
     filesystem_free_critical: float = Field(default=0.05, gt=0, lt=1, description="free share that is an emergency")
+    volume_free_low: float = Field(default=0.10, gt=0, lt=1, description="free share of a claim's volume")
     inodes_free_low: float = Field(default=0.10, gt=0, lt=1, description="free share of a file system's inodes")
     memory_available_low: float = Field(
         default=0.10, gt=0, lt=1, description="available share of a node's memory below which kills are its own fault"

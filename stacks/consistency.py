@@ -69,6 +69,18 @@ def _gpus(settings: Settings) -> Iterator[str]:
             "plumbline:dcgm_exporter.mode is `simulated` on a durable stack: invented values would be kept as real "
             "ones; fix: mode `managed`, `existing` or `off`"
         )
+    if wanted.may_be_empty and (wanted.targets or wanted.mode not in ("managed", "existing")):
+        yield (
+            f"plumbline:dcgm_exporter.may_be_empty is true, and plumbline:dcgm_exporter "
+            f"{'names targets' if wanted.targets else f'has mode `{wanted.mode}`'}: there is a target always or never; "
+            "accepted: mode `managed` or `existing` without targets; fix: remove the key"
+        )
+    elif wanted.may_be_empty and settings.kube_state_metrics.mode == "off":
+        yield (
+            "plumbline:dcgm_exporter.may_be_empty is true, and plumbline:kube_state_metrics.mode is `off`: nothing "
+            "tells an empty pool from a lost exporter; accepted: mode `managed` or `existing` there; fix: that, or "
+            "remove the key"
+        )
     nodes = [target.node for target in wanted.targets]
     for node in sorted({node for node in nodes if nodes.count(node) > 1}):
         yield f"plumbline:dcgm_exporter.targets names node {node} twice; accepted: each node once; fix: remove one"

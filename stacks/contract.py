@@ -75,11 +75,14 @@ class Image(Part):
 
 
 class Workload(Part):
-    """A workload and the number of pods it must have ready; None for a DaemonSet: one on every node it selects."""
+    """A workload and the number of pods it must have ready.
+
+    None for a DaemonSet: one on every node it selects, and at least one; 0 for one that may have no node at all.
+    """
 
     kind: Literal["StatefulSet", "Deployment", "DaemonSet"]
     name: str
-    replicas: int | None = Field(ge=1)
+    replicas: int | None = Field(ge=0)
     images: tuple[Image, ...]
 
 

@@ -31,7 +31,8 @@ _NAMES: Final = {NODE: frozenset({"node-exporter", "prometheus-node-exporter"}),
 def scraped_twice(reader: Reader, settings: Settings) -> list[str]:
     """One sentence per monitor of somebody else that selects an exporter of which this stack brings its own.
 
-    Rules of the stack look at its own series alone, so this costs memory and a port of the node, and breaks nothing.
+    Rules of the stack look at its own series alone. The price is memory, and a red `scrape.no_duplicates` where both
+    tell of the same objects.
     """
     modes = {NODE: settings.node_exporter.mode, KUBE_STATE: settings.kube_state_metrics.mode}
     ours = [name for name, mode in modes.items() if mode == "managed"]
@@ -55,8 +56,8 @@ def _of_kind(reader: Reader, kind: str, ours: list[str]) -> Iterator[str]:
             section = f"plumbline:{name.replace('-', '_')}"
             yield (
                 f"{kind} {where} has a {name} scraped already, and this stack brings another ({section}.mode is "
-                f"`managed`): its series are stored twice; fix, if that one is to be used: mode `existing` and its "
-                f"pods in {section}.existing"
+                "`managed`): its series are stored twice, and scrape.no_duplicates may be red; fix, if that one is to "
+                f"be used: mode `existing` and its pods in {section}.existing"
             )
 
 

@@ -46,6 +46,9 @@ class DcgmExporter(Section):
     virtual_gpus: bool = Field(default=False, description="true where GPUs are shared by time-slicing or MPS")
     dra: bool = Field(default=False, description="true where GPUs are claimed through Dynamic Resource Allocation")
     existing: PodSource | None = Field(default=None, description="for mode `existing`: keys namespace, labels, port")
+    may_be_empty: bool = Field(
+        default=False, description="true where the pool of GPU nodes is scaled to none: then no target is no fault"
+    )
     targets: tuple[NodeTarget, ...] = Field(
         default=(), description="exporters outside the cluster, as on Slurm nodes: list of node, address"
     )

@@ -54,7 +54,7 @@ def promised_jobs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> tuple[Prom
     return tuple(
         Promised(
             job=job.page.job,
-            min_targets=1,
+            min_targets=0 if job.page.job in may_be_empty(settings) else 1,
             node_selector=_node_selector(settings, job.page),
             static=tuple(target.node for target in job.static),
             max_series=series(job.page, settings.sizing),
@@ -72,9 +72,17 @@ def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
         budgets={job.page.job: series(job.page, settings.sizing) for job in jobs},
         runbooks=settings.runbooks or "",
         alert_pipeline=settings.alertmanager.mode == "existing" or tells_own_alertmanager(settings),
+        may_be_empty=may_be_empty(settings),
         # A Prometheus of our own has no series of anybody else, and gets the labels on the way out as well.
         cluster=settings.cluster.name if settings.existing_prometheus is not None else None,
     )
+
+
+def may_be_empty(settings: Settings) -> tuple[str, ...]:
+    """Jobs that may have no target. An exporter outside of the cluster is named one by one, and must be there."""
+    wanted = settings.dcgm_exporter
+    empty = wanted.may_be_empty and wanted.mode in ("managed", "existing") and not wanted.targets
+    return (dcgm_exporter.NAME,) if empty else ()
 
 
 def tells_own_alertmanager(settings: Settings) -> bool:

@@ -33,6 +33,7 @@ from components.pushgateway.component import Pushgateway
 from components.pushgateway.manifests import manifests as pushgateway_manifests
 from stacks import arguments, exporter_arguments
 from stacks.contract import Claim, Component, Endpoint, Image, Workload
+from stacks.scraping import may_be_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,10 +198,11 @@ def _node_exporter(settings: Settings, images: Images) -> System:
 
 def _dcgm_exporter(settings: Settings, images: Images) -> System:
     args = exporter_arguments.dcgm_exporter_args(settings, images)
+    least = 0 if dcgm.NAME in may_be_empty(settings) else None
     promise = Component(
         tier="gpu" if settings.dcgm_exporter.mode == "managed" and not args.image.stand_in else "simulated",
         namespace=args.namespace,
-        workloads=(_workload("DaemonSet", dcgm.NAME, None, dcgm.CONTAINER, args.image),),
+        workloads=(_workload("DaemonSet", dcgm.NAME, least, dcgm.CONTAINER, args.image),),
     )
     return System(
         name=dcgm.NAME,

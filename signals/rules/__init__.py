@@ -43,7 +43,11 @@ class RuleFile:
 
 RULE_FILES: tuple[RuleFile, ...] = (
     RuleFile("rules-prometheus.yml", frozenset({"prometheus"}), lambda _: (prometheus_alerts(), remote_write_alerts())),
-    RuleFile("rules-targets.yml", frozenset(), lambda inputs: (target_records(), target_alerts(inputs.jobs))),
+    RuleFile(
+        "rules-targets.yml",
+        frozenset(),
+        lambda inputs: (target_records(), target_alerts(inputs.jobs, inputs.may_be_empty)),
+    ),
     RuleFile("rules-series.yml", frozenset(), budget_groups),
     RuleFile("rules-node.yml", frozenset({"node-exporter"}), node_groups),
     RuleFile("rules-kubernetes.yml", frozenset({"kube-state-metrics"}), kubernetes_groups),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from signals.rules.kubernetes_pods import pod_alerts
 from signals.rules.model import Alert, Group, Record, Severity
+from signals.rules.volumes import volume_groups
 
 if TYPE_CHECKING:
     from signals.rules.inputs import RuleInputs
@@ -29,6 +30,7 @@ def kubernetes_groups(inputs: RuleInputs) -> tuple[Group, ...]:
         Group(name="plumbline-kubernetes-pods", rules=pod_alerts()),
         Group(name="plumbline-kubernetes-workloads", rules=(*_workloads(), _rollout_stuck(), _job_failed())),
         Group(name="plumbline-kubernetes-storage", rules=(*_claims(), _volume_failed(), _quota(inputs))),
+        *volume_groups(inputs),
     )
 
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from signals.rules.model import Alert, Group, Record, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 
-def target_alerts(jobs: Iterable[str]) -> Group:
-    """An absence alert per job, and one alert for targets that exist and do not answer."""
+def target_alerts(jobs: Iterable[str], may_be_empty: Collection[str] = ()) -> Group:
+    """An absence alert per job, and one for targets that exist and do not answer. may_be_empty: see RuleInputs."""
     names = tuple(jobs)
-    return Group(name="plumbline-targets", rules=(*(_absent(job) for job in names), _down(names)))
+    absent = (_absent(job, only_with_gpus=job in may_be_empty) for job in names)
+    return Group(name="plumbline-targets", rules=(*absent, _down(names)))
 
 
 def target_records() -> Group:
@@ -34,14 +35,17 @@ def target_records() -> Group:
     )
 
 
-def _absent(job: str) -> Alert:
+def _absent(job: str, *, only_with_gpus: bool) -> Alert:
     """A target that discovery does not find has no `up` series, so no comparison with 0 can ever see it missing.
 
     The result of `absent` carries no label of the series; `cluster` and `environment` come from the external labels.
+    only_with_gpus: a pool that is scaled to none has no target, and nobody is blind for it. That a node offers GPUs is
+    known from kube-state-metrics, whose own absence is another alert of this group.
     """
+    offered = "\nand on ()\nnode:gpu_capacity:sum > 0" if only_with_gpus else ""
     return Alert(
         alert="ScrapeJobAbsent",
-        expr=f'absent(up{{job="{job}"}})',
+        expr=f'absent(up{{job="{job}"}}){offered}',
         wait="5m",
         severity=Severity.P1,
         labels={"job": job},

@@ -50,7 +50,7 @@ def images(workload: Workload, live: Json | None, pods: list[Json]) -> list[Prob
     if live is None:
         return [Problem(subject, "does not exist", "exists")]
     own = [pod for pod in pods_of(live, pods) if is_live(pod)]
-    if not own:
+    if not own and not (workload.replicas == 0 and not live.get("status", {}).get("desiredNumberScheduled", 0)):
         return [Problem(subject, "no pods", f"{workload.replicas or 'one or more'} pods")]
     problems = []
     for image in workload.images:
@@ -75,7 +75,7 @@ def _wanted(subject: str, workload: Workload, live: Json) -> tuple[int, list[Pro
     if workload.kind == "DaemonSet" or workload.replicas is None:
         # One pod per node: the number moves with the nodes.
         desired = live.get("status", {}).get("desiredNumberScheduled", 0)
-        least = workload.replicas or 1
+        least = 1 if workload.replicas is None else workload.replicas
         few = Problem(subject, f"{desired} pods desired", f"at least {least}")
         return max(desired, least), [few if desired < least else None]
     asked = live["spec"].get("replicas", 1)

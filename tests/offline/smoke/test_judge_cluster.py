@@ -189,6 +189,19 @@ def test_daemon_set_has_a_pod_on_every_node_that_it_selects() -> None:
     assert "0 pods desired; expected at least 1" in _text(workloads.rolled_out(agent, live, [], "7d9f"))
 
 
+def test_daemon_set_that_may_have_no_node_needs_no_pod_and_judges_those_that_it_has() -> None:
+    live, pod = _other_kind("DaemonSet", DAEMON_SET)
+    agent = Workload(kind="DaemonSet", name="prometheus", replicas=0, images=_workload().images)
+    assert workloads.rolled_out(agent, live, [pod], "7d9f") == []
+    live["status"] |= {"desiredNumberScheduled": 2}
+    assert "numberReady 1; expected 2" in _text(workloads.rolled_out(agent, live, [pod], "7d9f"))
+    assert "no pods" in _text(workloads.images(agent, live, []))
+    live["status"] = {**dict.fromkeys(DAEMON_SET, 0), "observedGeneration": live["status"].get("observedGeneration")}
+    live["status"]["desiredNumberScheduled"] = 0
+    assert workloads.rolled_out(agent, live, [], "7d9f") == []
+    assert workloads.images(agent, live, []) == []
+
+
 def _images(damage: Callable[[Json, Json], None], *, image_id: str | None = objects.IMAGE_ID) -> str:
     live, pod = objects.stateful_set(), objects.pod()
     damage(live, pod)

@@ -201,3 +201,22 @@ def test_gpus_that_are_measured_are_planned_for(key: str) -> None:
     outside = {"mode": "off", "targets": [{"node": "a", "address": "a:9400"}]}
     assert f"plumbline:sizing.{key} is 0" in refusal(sizing={key: 0}, dcgm_exporter=outside)
     assert settings("staging", sizing={key: 0}, dcgm_exporter={"mode": "off"})
+
+
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        ({"dcgm_exporter": {"may_be_empty": True, "mode": "off"}}, "has mode `off`: there is a target always or never"),
+        (
+            {"dcgm_exporter": {"may_be_empty": True, "targets": [{"node": "a", "address": "a:1"}]}},
+            "names targets: there is a target always or never",
+        ),
+        (
+            {"dcgm_exporter": {"may_be_empty": True}, "kube_state_metrics": {"mode": "off"}},
+            "nothing tells an empty pool from a lost exporter",
+        ),
+    ],
+)
+def test_empty_pool_must_be_possible_and_seen(sections: dict[str, Any], words: str) -> None:
+    assert words in refusal(**sections)
+    assert settings("staging", None, dcgm_exporter={"may_be_empty": True})

@@ -184,3 +184,10 @@ def test_sink_stands_beside_the_alertmanager_that_writes_to_it(tmp_path: Path) -
     found = planned("local", tmp_path).contract.components["alertmanager"].endpoints["sink"]
     assert (found.namespace, found.service, found.port) == ("plumbline-sandbox", "alert-sink", 8080)
     assert "sink" not in plan(settings("staging")).contract.components["alertmanager"].endpoints
+
+
+@pytest.mark.parametrize(("asked", "pods"), [(True, 0), (False, None)])
+def test_exporter_of_a_pool_that_may_be_empty_needs_no_pod(*, asked: bool, pods: int | None) -> None:
+    found = plan(settings("staging", None, dcgm_exporter={"may_be_empty": asked}))
+    [workload] = found.contract.components["dcgm-exporter"].workloads
+    assert workload.replicas == pods

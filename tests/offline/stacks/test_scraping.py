@@ -208,3 +208,13 @@ def test_policies_of_the_stack_guard_what_it_deploys_in_the_pod_network() -> Non
 def test_rules_for_somebody_elses_prometheus_name_the_cluster_and_our_own_do_not() -> None:
     assert rule_inputs(settings("staging"), ()).cluster is None
     assert rule_inputs(existing(), ()).cluster == existing().cluster.name
+
+
+@pytest.mark.parametrize(("asked", "least"), [(True, 0), (False, 1)])
+def test_pool_of_gpus_that_may_be_empty_needs_no_target(*, asked: bool, least: int) -> None:
+    found = settings("staging", None, dcgm_exporter={"may_be_empty": asked})
+    jobs = scrape_jobs(found)
+    promised = {job.job: job.min_targets for job in promised_jobs(found, jobs)}
+    assert promised.pop("dcgm-exporter") == least
+    assert set(promised.values()) == {1}
+    assert rule_inputs(found, jobs).may_be_empty == (("dcgm-exporter",) if asked else ())
