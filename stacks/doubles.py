@@ -56,8 +56,9 @@ def _of_kind(reader: Reader, kind: str, ours: list[str]) -> Iterator[str]:
             section = f"plumbline:{name.replace('-', '_')}"
             yield (
                 f"{kind} {where} has a {name} scraped already, and this stack brings another ({section}.mode is "
-                "`managed`): its series are stored twice, and scrape.no_duplicates may be red; fix, if that one is to "
-                f"be used: mode `existing` and its pods in {section}.existing"
+                "`managed`): its series are stored twice, and scrape.no_duplicates may be red; fix: keep one: remove "
+                f"that monitor (its pods can be named in {section}.existing), or set {section}.mode `off`, which "
+                "leaves our rules about it out"
             )
 
 

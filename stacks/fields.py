@@ -206,14 +206,14 @@ def _http_url(text: str) -> str:
 
 
 def _webhook_url(text: str) -> str:
-    """First, because a later refusal repeats it. Not for every address: the one of runbooks may well hold a commit."""
+    """The path first: another refusal repeats it. Not for every address: that of runbooks may well hold a commit."""
     try:
         secret = secret_path(text)
     except ValueError:
         secret = False
     if secret:
         raise ValueError("the path of the address is a secret: put the address into a Secret and name it by url_secret")
-    return text
+    return _http_url(text)
 
 
 def _secret_key(text: str) -> str:
@@ -240,6 +240,6 @@ ImageRef = Annotated[str, AfterValidator(_image_ref)]
 Mirror = Annotated[str, AfterValidator(_mirror)]
 KubeUid = Annotated[str, AfterValidator(_kube_uid)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
-WebhookUrl = Annotated[str, AfterValidator(_webhook_url), AfterValidator(_http_url)]
+WebhookUrl = Annotated[str, AfterValidator(_webhook_url)]
 SecretKey = Annotated[str, AfterValidator(_secret_key)]
 Text = Annotated[str, AfterValidator(_text)]

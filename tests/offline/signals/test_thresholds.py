@@ -12,7 +12,7 @@ from signals.thresholds import Sizing, Thresholds
 RATIOS = (
     *("gpu_utilization_low", "gpu_memory_high", "gpu_thermal_throttle", "gpu_power_throttle", "filesystem_free_low"),
     *("filesystem_free_critical", "inodes_free_low", "memory_available_low", "pressure_stalled_high"),
-    *("network_errors_high", "kernel_table_high", "quota_high", "series_budget_high"),
+    *("network_errors_high", "kernel_table_high", "quota_high", "series_budget_high", "volume_free_low"),
 )
 BOUNDS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "gpu_temperature_celsius": ((0.1, 129.9), (0, 130)),
