@@ -93,7 +93,9 @@ class Second:
 
     def pulumi(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the pinned engine; both streams in `stdout`."""
-        environment = engine_for(find_home(), STACK).environment() | {
+        # The programs of an engine are the same for every stack that is not `local`; this one has no committed file.
+        environment = engine_for(find_home(), "staging").environment() | {
+            "PULUMI_STACK": STACK,
             "PULUMI_BACKEND_URL": f"file://{self.work}/backend",
             "PULUMI_HOME": str(find_home().state(STATE) / "pulumi-home"),
             "PULUMI_CONFIG_PASSPHRASE": "second",
