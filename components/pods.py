@@ -41,10 +41,13 @@ def quantities(wanted: Resources) -> Manifest:
     return {"requests": {"cpu": wanted.cpu_request, "memory": wanted.memory_request}, "limits": limits}
 
 
-def probes(port_name: str, *, start_seconds: int) -> Manifest:
-    """Probes of a program with the management endpoints of Prometheus. start_seconds: how long a start may take."""
+def probes(port_name: str, *, start_seconds: int, start_every: int = 2) -> Manifest:
+    """Probes of a program with the management endpoints of Prometheus.
+
+    start_seconds: how long a start may take. start_every: seconds between two questions whether it has ended.
+    """
     return {
-        "startupProbe": _probe("/-/ready", port_name, every=2, failures=start_seconds // 2),
+        "startupProbe": _probe("/-/ready", port_name, every=start_every, failures=start_seconds // start_every),
         "readinessProbe": _probe("/-/ready", port_name, every=5, failures=3),
         "livenessProbe": _probe("/-/healthy", port_name, every=10, failures=6),
     }

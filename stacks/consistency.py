@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from components.dcgm_exporter.names import NAME as GPU_JOB
 from signals.budget import samples_per_scrape
 from signals.catalogue.labels import WORKLOAD_IDENTITY
+from signals.routing import RECEIVERS
 from stacks.fields import duration_seconds
 from stacks.scraping import pages
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _INTERVALS = ("1s", "5m")
 _LABEL_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-SEVERITIES = ("P0", "P1", "P2", "P3")
 
 
 def inconsistent(settings: Settings) -> list[str]:
@@ -89,7 +89,7 @@ def _gpus(settings: Settings) -> Iterator[str]:
 def _alertmanager(settings: Settings) -> Iterator[str]:
     wanted = settings.alertmanager
     if wanted.mode == "managed":
-        silent = [name for name in (*SEVERITIES, "watchdog") if not getattr(wanted.receivers, name)]
+        silent = [name for name in RECEIVERS if not getattr(wanted.receivers, name)]
         if silent:
             yield (
                 f"plumbline:alertmanager.receivers has nobody for {', '.join(silent)}, so such an alert would reach "
@@ -113,7 +113,7 @@ def _alertmanager(settings: Settings) -> Iterator[str]:
 
 
 def _webhooks(settings: Settings) -> Iterator[str]:
-    for name in (*SEVERITIES, "watchdog"):
+    for name in RECEIVERS:
         hooks: tuple[Webhook, ...] = getattr(settings.alertmanager.receivers, name)
         for number, hook in enumerate(hooks):
             if (hook.url is None) == (hook.url_secret is None):

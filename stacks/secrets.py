@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.errors import DeployError
+from signals.routing import RECEIVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from stacks.alerting import SecretEntry
     from stacks.cluster import Reader
     from stacks.settings import Settings
-
-_RECEIVERS = ("P0", "P1", "P2", "P3", "watchdog")
 
 
 def wanted(settings: Settings) -> dict[str, dict[str, str]]:
@@ -57,7 +56,7 @@ def _of_stores(settings: Settings) -> Iterator[tuple[str, str, str]]:
 def _of_receivers(settings: Settings) -> Iterator[tuple[str, str, str]]:
     if settings.alertmanager.mode != "managed":
         return
-    for receiver in _RECEIVERS:
+    for receiver in RECEIVERS:
         for number, hook in enumerate(getattr(settings.alertmanager.receivers, receiver)):
             entries: dict[str, SecretEntry | None] = {"url_secret": hook.url_secret, "token": hook.token}
             for field, entry in entries.items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from components.naming import cluster_scoped_name, stack_label
 from components.network import allow_ingress
 from components.objects import Manifest, config_map, metadata
+from components.pods import headless, one_pod, service
 from components.prometheus.names import (
     CLAIM,
     CONFIG_MAP,
@@ -30,20 +31,20 @@ REVISION_ANNOTATION = "plumbline/config-revision"
 
 def manifests(args: PrometheusArgs, rendered: Rendered) -> dict[str, Manifest]:
     """Role of the object in the component → manifest, in the order in which they are registered."""
+    own, pods = object_labels(args.namespace), selector(args.namespace)
+    reached = service(NAME, args.namespace, own, pods, (PORT_NAME, PORT))
     found = {
         "service-account": _service_account(args),
         "cluster-role": _cluster_role(args),
         "cluster-role-binding": _cluster_role_binding(args),
         "config": _config(args, rendered),
         "data": _data(args),
-        "service": _service(args, NAME, {}),
-        # Not ready addresses too: it names pods, and a pod has its name before it is ready.
-        "service-headless": _service(args, HEADLESS_SERVICE, {"clusterIP": "None", "publishNotReadyAddresses": True}),
+        "service": reached,
+        "service-headless": headless(reached, HEADLESS_SERVICE),
         "stateful-set": _stateful_set(args),
     }
     if args.network_policies:
-        labels_ = object_labels(args.namespace)
-        found["network-policy"] = allow_ingress(NAME, args.namespace, labels_, selector(args.namespace), (PORT,))
+        found["network-policy"] = allow_ingress(NAME, args.namespace, own, pods, (PORT,))
     return found
 
 
@@ -100,40 +101,7 @@ def _data(args: PrometheusArgs) -> Manifest:
     return claim(CLAIM, args.namespace, marked, args.volume, args.storage_class)
 
 
-def _service(args: PrometheusArgs, name: str, extra: Manifest) -> Manifest:
-    """`skipAwait`: waiting for ready endpoints would only repeat the wait for the StatefulSet."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": metadata(name, object_labels(args.namespace), args.namespace, {"pulumi.com/skipAwait": "true"}),
-        "spec": {
-            "type": "ClusterIP",
-            **extra,
-            "selector": selector(args.namespace),
-            "ports": [{"name": PORT_NAME, "port": PORT, "targetPort": PORT_NAME, "protocol": "TCP"}],
-        },
-    }
-
-
 def _stateful_set(args: PrometheusArgs) -> Manifest:
-    labels_ = object_labels(args.namespace, args.image.version)
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": metadata(NAME, labels_, args.namespace),
-        "spec": {
-            "replicas": 1,
-            "serviceName": HEADLESS_SERVICE,
-            # With the ordered policy a pod that never became ready blocks every later roll-out, the repair included.
-            "podManagementPolicy": "Parallel",
-            "updateStrategy": {"type": "RollingUpdate"},
-            "selector": {"matchLabels": selector(args.namespace)},
-            "template": {
-                "metadata": {
-                    "labels": labels_,
-                    "annotations": {"kubectl.kubernetes.io/default-container": NAME},
-                },
-                "spec": pod_spec(args),
-            },
-        },
-    }
+    """No revision in its template: a new configuration is loaded without a restart."""
+    meta = metadata(NAME, object_labels(args.namespace, args.image.version), args.namespace)
+    return one_pod(meta, selector(args.namespace), pod_spec(args), headless_service=HEADLESS_SERVICE, annotations={})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.naming import object_name
+from components.pods import probes, quantities, restricted_container, restricted_pod
 from components.prometheus.names import (
     CLAIM,
     CONFIG_MAP,
@@ -19,9 +20,8 @@ from components.prometheus.names import (
 
 if TYPE_CHECKING:
     from components.objects import Manifest
-    from components.prometheus.args import PrometheusArgs, RemoteWrite, Resources
+    from components.prometheus.args import PrometheusArgs, RemoteWrite
 
-NOBODY = 65534
 _STOP_SECONDS = 300
 _START_SECONDS = 1800
 
@@ -34,14 +34,7 @@ def pod_spec(args: PrometheusArgs) -> Manifest:
         "enableServiceLinks": False,
         # Time to finish running queries and to write the head; a killed Prometheus replays its log for minutes instead.
         "terminationGracePeriodSeconds": _STOP_SECONDS,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": NOBODY,
-            "runAsGroup": NOBODY,
-            "fsGroup": NOBODY,
-            "fsGroupChangePolicy": "OnRootMismatch",
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        "securityContext": restricted_pod(),
         "containers": [_container(args)],
         "volumes": [
             {"name": "config", "configMap": {"name": CONFIG_MAP}},
@@ -62,41 +55,15 @@ def _container(args: PrometheusArgs) -> Manifest:
         "imagePullPolicy": "IfNotPresent",
         "args": arguments(),
         "ports": [{"name": PORT_NAME, "containerPort": PORT, "protocol": "TCP"}],
-        "resources": _resources(args.resources),
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        **_probes(),
+        "resources": quantities(args.resources),
+        "securityContext": restricted_container(),
+        # Replaying the log of a large head takes half an hour, and a restart would begin it anew.
+        **probes(PORT_NAME, start_seconds=_START_SECONDS, start_every=5),
         "volumeMounts": [
             {"name": "config", "mountPath": CONFIG_PATH, "readOnly": True},
             {"name": "data", "mountPath": DATA_PATH},
             *secrets,
         ],
-    }
-
-
-def _resources(wanted: Resources) -> Manifest:
-    limits = {"memory": wanted.memory_limit, **({"cpu": wanted.cpu_limit} if wanted.cpu_limit else {})}
-    return {"requests": {"cpu": wanted.cpu_request, "memory": wanted.memory_request}, "limits": limits}
-
-
-def _probes() -> Manifest:
-    """Start-up may take half an hour: replaying the log of a large head does, and a restart would begin it anew."""
-    return {
-        "startupProbe": _probe("/-/ready", every=5, failures=_START_SECONDS // 5),
-        "readinessProbe": _probe("/-/ready", every=5, failures=3),
-        "livenessProbe": _probe("/-/healthy", every=10, failures=6),
-    }
-
-
-def _probe(path: str, *, every: int, failures: int) -> Manifest:
-    return {
-        "httpGet": {"path": path, "port": PORT_NAME},
-        "periodSeconds": every,
-        "timeoutSeconds": 3,
-        "failureThreshold": failures,
     }
 
 
