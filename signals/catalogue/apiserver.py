@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Producer
 from signals.catalogue.process import PROCESS_METRICS
 
 _MODULE = "k8s.io/apiserver v0.34.4 "
@@ -56,7 +56,6 @@ _REQUESTS = (
         unit="1",
         meaning="Requests that the server cut off to protect itself.",
         labels=("verb", "component", "code"),
-        presence=Presence.EVENT,
         event="the server sheds its first request",
         source=_ENDPOINTS,
     ),
@@ -109,7 +108,6 @@ _STORE = (
         unit="1",
         meaning="Failed calls to etcd.",
         labels=("operation", "resource"),
-        presence=Presence.EVENT,
         event="the first call to etcd of that kind fails",
         source=_ETCD,
     ),

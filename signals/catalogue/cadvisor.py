@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Producer
 from signals.catalogue.process import EPOCH_2020
 
 _MODULE = "github.com/google/cadvisor v0.52.1 "
@@ -25,7 +25,6 @@ _USE = (
         unit="1",
         meaning="Scheduling periods in which a container ran into its processor limit.",
         labels=_IDENTITY,
-        presence=Presence.EVENT,
         event="a container with a processor limit runs",
         source=_CONTAINERS,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from signals.catalogue.model import Metric, MetricType, Presence
+from signals.catalogue.model import Metric, MetricType
 
 EXPORTER = "github.com/NVIDIA/dcgm-exporter v4.5.3-4.8.2 "
 COUNTERS_FILE = EXPORTER + "etc/default-counters.csv"
@@ -71,7 +71,6 @@ class Field:
             meaning=self.meaning,
             labels=(*LABELS, *self.own_labels),
             optional=(*OPTIONAL, *self.own_optional),
-            presence=Presence.EVENT if self.event else Presence.ALWAYS,
             event=self.event,
             low=self.low,
             high=self.high,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Metric, MetricType, Presence
+from signals.catalogue.model import Metric, MetricType
 from signals.catalogue.process import EPOCH_2020
 
 _MODULE = "k8s.io/kube-state-metrics/v2 v2.19.1 internal/store/"
@@ -27,7 +27,6 @@ def _gauge(  # noqa: PLR0913  # one parameter per field of the record that varie
         meaning=meaning,
         labels=labels,
         optional=optional,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
         low=low,
         high=high,

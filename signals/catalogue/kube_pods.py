@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from signals.catalogue.labels import WORKLOAD_IDENTITY
-from signals.catalogue.model import Metric, MetricType, Presence
+from signals.catalogue.model import Metric, MetricType
 from signals.catalogue.process import EPOCH_2020
 
 _SOURCE = "k8s.io/kube-state-metrics/v2 v2.19.1 internal/store/pod.go"
@@ -32,7 +32,6 @@ def _gauge(  # noqa: PLR0913  # one parameter per field of the record that varie
         meaning=meaning,
         labels=labels,
         optional=optional,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
         low=low,
         high=high,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Producer
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 
 _MODULE = "k8s.io/kubernetes v1.34.4 "
@@ -46,7 +46,6 @@ _PODS = (
         unit="1",
         meaning="Containers created since the kubelet started.",
         labels=("container_type",),
-        presence=Presence.EVENT,
         event="the kubelet creates its first container after its own start",
         source=_METRICS,
     ),
@@ -64,7 +63,6 @@ _PODS = (
         unit="1",
         meaning="Pods evicted, by the resource that ran short.",
         labels=("eviction_signal",),
-        presence=Presence.EVENT,
         event="the kubelet evicts its first pod for that resource",
         source=_METRICS,
     ),
@@ -109,7 +107,6 @@ _RUNTIME = (
         unit="1",
         meaning="Failed calls to the container runtime.",
         labels=("operation_type",),
-        presence=Presence.EVENT,
         event="the first call to the runtime of that kind fails",
         source=_METRICS,
     ),
@@ -140,7 +137,6 @@ _STATISTICS = (
         unit="bytes",
         meaning="Size of a mounted claim's file system.",
         labels=("namespace", "persistentvolumeclaim"),
-        presence=Presence.EVENT,
         event=_VOLUME_EVENT,
         source=_VOLUMES,
     ),
@@ -150,7 +146,6 @@ _STATISTICS = (
         unit="bytes",
         meaning="Free space of a mounted claim's file system.",
         labels=("namespace", "persistentvolumeclaim"),
-        presence=Presence.EVENT,
         event=_VOLUME_EVENT,
         source=_VOLUMES,
     ),

@@ -35,7 +35,7 @@ class Metric:
     labels that rules may use and that no series need carry (a GPU without a pod has no `pod`). low/high: inclusive
     bounds of a sane value, None = unbounded. moves: every series of it must have changed within two minutes on a
     producer that measures; one that stands still is a producer that repeats itself.
-    event: what makes the series appear, for `Presence.EVENT`. source: where the definition was read.
+    event: what makes the series appear, empty if it is always there. source: where the definition was read.
     """
 
     name: str
@@ -44,12 +44,16 @@ class Metric:
     meaning: str
     labels: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
-    presence: Presence = Presence.ALWAYS
     event: str = ""
     low: float | None = 0.0
     high: float | None = None
     moves: bool = False
     source: str = ""
+
+    @property
+    def presence(self) -> Presence:
+        """`EVENT` for a metric that names one."""
+        return Presence.EVENT if self.event else Presence.ALWAYS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Drop, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Drop, Metric, MetricType, Producer
 from signals.catalogue.node_network import NETWORK_METRICS
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 
@@ -56,7 +56,6 @@ def _metric(  # noqa: PLR0913  # one parameter per field of the record that vari
         unit=unit,
         meaning=meaning,
         labels=labels,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
         low=low,
         high=high,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Metric, MetricType, Presence
+from signals.catalogue.model import Metric, MetricType
 
 _MODULE = "github.com/prometheus/node_exporter v1.12.1 collector/"
 _RDMA = "the node has an InfiniBand or RoCE adapter"
@@ -16,7 +16,6 @@ def _counter(name: str, unit: str, meaning: str, file: str, labels: tuple[str, .
         unit=unit,
         meaning=meaning,
         labels=labels,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
         source=f"{_MODULE}{file}",
     )
@@ -32,7 +31,6 @@ def _gauge(
         unit=unit,
         meaning=meaning,
         labels=labels,
-        presence=Presence.EVENT if event else Presence.ALWAYS,
         event=event,
         low=low,
         source=f"{_MODULE}{file}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Metric, MetricType, Presence
+from signals.catalogue.model import Metric, MetricType
 
 _SOURCE = "github.com/prometheus/prometheus v0.316.0 notifier/metric.go"
 _FOUND = "an Alertmanager is found"
@@ -15,7 +15,6 @@ def _metric(name: str, kind: MetricType, meaning: str, *, per_alertmanager: bool
         unit="1",
         meaning=meaning,
         labels=("alertmanager",) if per_alertmanager else (),
-        presence=Presence.EVENT if per_alertmanager else Presence.ALWAYS,
         event=_FOUND if per_alertmanager else "",
         source=_SOURCE,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Metric, MetricType, Producer
 from signals.catalogue.notifications import NOTIFICATION_METRICS
 from signals.catalogue.process import EPOCH_2020, PROCESS_METRICS
 from signals.catalogue.remote_write import REMOTE_WRITE_METRICS
@@ -230,7 +230,6 @@ _EVALUATION = (
         unit="1",
         meaning="Requests to the server, by handler and status code.",
         labels=("handler", "code"),
-        presence=Presence.EVENT,
         event="the first request of that handler with that status code",
         source=_MODULE + "web/web.go",
     ),

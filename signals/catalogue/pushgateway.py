@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Budget, Metric, MetricType, Producer
 from signals.catalogue.process import PROCESS_METRICS
 
 _STORAGE = "github.com/prometheus/pushgateway v1.11.1 storage/diskmetricstore.go"
@@ -35,7 +35,6 @@ _SELF = (
         unit="1",
         meaning="Requests, scrapes apart; 400 is a push that was refused whole.",
         labels=("handler", "code", "method"),
-        presence=Presence.EVENT,
         event="the first request of that kind",
         source=_HANDLER,
     ),
@@ -47,7 +46,6 @@ _GROUPS = (
         type=MetricType.GAUGE,
         unit="seconds",
         meaning="When a group was last pushed with success, since 1970; 0 if never.",
-        presence=Presence.EVENT,
         event="the first group is pushed",
         source=_STORAGE,
     ),
@@ -56,7 +54,6 @@ _GROUPS = (
         type=MetricType.GAUGE,
         unit="seconds",
         meaning="When a push of a group was last refused, since 1970; 0 if never.",
-        presence=Presence.EVENT,
         event="the first group is pushed",
         source=_STORAGE,
     ),
@@ -68,7 +65,6 @@ _PUSHED = (
         type=MetricType.GAUGE,
         unit="seconds",
         meaning="When the job of this group last succeeded, since 1970; 0 means never.",
-        presence=Presence.EVENT,
         event="a job pushes it",
         source=_CONVENTION,
     ),
@@ -77,7 +73,6 @@ _PUSHED = (
         type=MetricType.GAUGE,
         unit="seconds",
         meaning="How often the job of this group means to succeed.",
-        presence=Presence.EVENT,
         event="a job pushes it",
         low=1.0,
         source=_CONVENTION,
@@ -89,7 +84,6 @@ _PUSHED = (
         meaning="1 while smoke proves that a page of this severity arrives, 0 while it proves labels alone; `proof` is "
         "the word that it looks for.",
         labels=("severity", "proof"),
-        presence=Presence.EVENT,
         event="smoke proves a page or the labels of what is pushed",
         high=1.0,
         source=_CONVENTION,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Metric, MetricType, Presence
+from signals.catalogue.model import Metric, MetricType
 
 _SOURCE = "github.com/prometheus/prometheus v0.316.0 storage/remote/queue_manager.go"
 _STORE = "a store in plumbline:prometheus.remote_write"
@@ -14,7 +14,6 @@ REMOTE_WRITE_METRICS: tuple[Metric, ...] = (
         unit="1",
         meaning="Samples that a store refused for good, as it does with wrong credentials; they are not sent again.",
         labels=("remote_name",),
-        presence=Presence.EVENT,
         event=_STORE,
         source=_SOURCE,
     ),
@@ -24,7 +23,6 @@ REMOTE_WRITE_METRICS: tuple[Metric, ...] = (
         unit="1",
         meaning="Samples that were given up before they were sent, by reason; `dropped_series` is relabelling.",
         labels=("remote_name", "reason"),
-        presence=Presence.EVENT,
         event="the first sample that is given up for that reason",
         source=_SOURCE,
     ),
@@ -34,7 +32,6 @@ REMOTE_WRITE_METRICS: tuple[Metric, ...] = (
         unit="1",
         meaning="Samples in memory that wait to be sent to a store.",
         labels=("remote_name",),
-        presence=Presence.EVENT,
         event=_STORE,
         source=_SOURCE,
     ),
@@ -44,7 +41,6 @@ REMOTE_WRITE_METRICS: tuple[Metric, ...] = (
         unit="seconds",
         meaning="Time of the newest sample that a store answered for, since 1970; 0 until it has answered once.",
         labels=("remote_name",),
-        presence=Presence.EVENT,
         event=_STORE,
         source=_SOURCE,
     ),

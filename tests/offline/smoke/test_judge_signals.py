@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from signals.catalogue.labels import DROPPED_LABEL, HOSTNAME_DRIFT
-from signals.catalogue.model import Metric, MetricType, Presence, Producer
+from signals.catalogue.model import Metric, MetricType, Producer
 from smoke.judge import freshness, signals
 from smoke.judge.signals import Observation, Seen
 from tests.offline.smoke import objects
@@ -54,7 +54,7 @@ def test_metric_that_breaks_its_contract_is_named(kind: str) -> None:
 
 
 def test_event_metric_may_be_absent_but_not_wrong() -> None:
-    event = Metric(name="e", type=MetricType.GAUGE, unit="1", meaning="", presence=Presence.EVENT, event="a fault")
+    event = Metric(name="e", type=MetricType.GAUGE, unit="1", meaning="", event="a fault")
     assert signals.contracted(event, "j", _seen(count=0)) == []
     assert freshness.fresh(event, "j", [], {"a"}, 30) == []
     assert "type counter; expected type gauge" in _text(signals.contracted(event, "j", HEALTHY))
@@ -100,7 +100,7 @@ def test_samples_from_the_future_are_named() -> None:
 
 
 def test_event_of_the_past_is_absent_again() -> None:
-    event = replace(COUNTER, presence=Presence.EVENT, event="a fault")
+    event = replace(COUNTER, event="a fault")
     assert freshness.fresh(event, "j", [objects.series(249, instance="a")], {"a"}, 30) == []
     assert freshness.fresh(event, "j", [objects.series(-60, instance="a")], {"a"}, 30)
     assert freshness.fresh(COUNTER, "j", [objects.series(249, instance="a")], {"a"}, 30)
@@ -161,7 +161,7 @@ def test_renamed_metric_is_named_with_what_it_may_have_become() -> None:
 
 def test_stranger_on_a_complete_page_is_named_with_what_it_may_have_been() -> None:
     """What is absent by design until an event is not missed; that its new name is nobody's gives the rename away."""
-    event = Metric(name="gpu_util", type=MetricType.GAUGE, unit="1", meaning="", presence=Presence.EVENT, event="e")
+    event = Metric(name="gpu_util", type=MetricType.GAUGE, unit="1", meaning="", event="e")
     page = replace(PAGE, metrics=(*PAGE.metrics, event))
     seen = replace(LIVE, series={**LIVE.series, "gpu_utilization": BOTH, "zzz": BOTH, "job:up:avg": BOTH})
     assert _text(signals.page(page, seen)) == ""
