@@ -167,7 +167,12 @@ def shell_image() -> str:
 
 
 def connects(namespace: str, address: str, port: int) -> bool:
-    """Whether a pod of `namespace` reaches a TCP port: a real packet through the policy engine."""
+    """Whether a pod of `namespace` reaches a TCP port: real packets through the policy engine.
+
+    The policy engine learns of a new pod some seconds after its start, and refuses it until then. So the pod asks
+    again and again: one who may not enter must fail at every try.
+    """
+    tries = f"for i in 1 2 3 4 5 6 7 8 9 10; do nc -w 3 {address} {port} </dev/null && exit 0; sleep 1; done; exit 1"
     name = f"probe-{time.time_ns() % 10**9}"
     pod = {
         "apiVersion": "v1",
@@ -185,7 +190,7 @@ def connects(namespace: str, address: str, port: int) -> bool:
                     "name": "probe",
                     "image": shell_image(),
                     "imagePullPolicy": "IfNotPresent",
-                    "command": ["/bin/sh", "-c", f"nc -w 4 {address} {port} </dev/null"],
+                    "command": ["/bin/sh", "-c", tries],
                     "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
                 }
             ],
