@@ -79,10 +79,8 @@ def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
 
 
 def may_be_empty(settings: Settings) -> tuple[str, ...]:
-    """Jobs that may have no target. An exporter outside of the cluster is named one by one, and must be there."""
-    wanted = settings.dcgm_exporter
-    empty = wanted.may_be_empty and wanted.mode in ("managed", "existing") and not wanted.targets
-    return (dcgm_exporter.NAME,) if empty else ()
+    """Jobs that may have no target. Where that makes no sense, the settings are refused (consistency.py)."""
+    return (dcgm_exporter.NAME,) if settings.dcgm_exporter.may_be_empty else ()
 
 
 def tells_own_alertmanager(settings: Settings) -> bool:

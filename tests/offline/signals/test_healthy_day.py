@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from signals.catalogue import PRODUCERS
 from signals.rules import groups, rule_files
 from signals.rules.model import Record, Severity
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tests.offline.signals.gate import Known
 
 DAYS = [case for case in CASES if case.stem.startswith("healthy-day")]
+GPUS = next(case for case in DAYS if case.stem == "healthy-day")
 PLATFORM = next(case for case in DAYS if case.stem == "healthy-day-platform")
 CALLS = {Severity.P0, Severity.P1, Severity.P2}
 EVENTS = {
@@ -78,6 +81,13 @@ def test_no_event_is_listed_that_a_day_plays_or_no_alert_asks_for() -> None:
     assert (set(EVENTS) & played(), set(EVENTS) - asked) == (set(), set())
 
 
+BROKEN_GPUS = {
+    "GpuHot": ("DCGM_FI_DEV_GPU_TEMP", 'pod="train-1"', "74x179", "99x179"),
+    "GpuEccDoubleBit": ("DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", 'pod="train-0"', "0x179", "0x99 1x79"),
+    "GpuXidNode": ("DCGM_EXP_XID_ERRORS_COUNT", 'pod="server-0"', 'xid="31"', 'xid="79"'),
+}
+"""Alert → (metric, label, what stands there, what makes the day an unhealthy one)."""
+
 BROKEN = {
     "NodeFilesystemReadOnly": ("node_filesystem_readonly", 'node="n3"', "0x360", "0x99 1x260"),
     "NodeGone": (
@@ -100,21 +110,24 @@ BROKEN = {
     "PushedJobOverdue": ("plumbline_job_period_seconds", "backup", "3600x360", "600x360"),
     "SeriesBudgetExceeded": ("scrape_samples_post_metric_relabeling", "cadvisor", "700x360", "1100x360"),
 }
-"""Alert → (metric, label, what stands there, what makes the day an unhealthy one)."""
+"""The same for the day of the platform."""
 
 
-def test_a_day_of_the_platform_that_is_not_healthy_is_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("day", "broken"), [(GPUS, BROKEN_GPUS), (PLATFORM, BROKEN)], ids=["gpus", "platform"])
+def test_a_day_that_is_not_healthy_is_seen(
+    day: Path, broken: Mapping[str, tuple[str, str, str, str]], tmp_path: Path
+) -> None:
     """All at once, because a day takes seconds."""
-    lines = PLATFORM.read_text(encoding="utf-8").splitlines()
-    for metric, label, before, after in BROKEN.values():
+    lines = day.read_text(encoding="utf-8").splitlines()
+    for metric, label, before, after in broken.values():
         at = next(i for i, line in enumerate(lines) if metric in line and label in line and before in line)
         lines[at] = lines[at].replace(before, after)
-    case = tmp_path / "day" / PLATFORM.name
+    case = tmp_path / "day" / day.name
     case.parent.mkdir()
     case.write_text("\n".join(lines), encoding="utf-8")
     code, output = run(case, tmp_path)
     assert code != 0
-    assert [alert for alert in BROKEN if f'alertname="{alert}"' not in output] == []
+    assert [alert for alert in broken if f'alertname="{alert}"' not in output] == []
 
 
 def test_the_days_replay_every_rule_file() -> None:
