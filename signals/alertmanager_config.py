@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from signals import routing
 from signals.yamltext import dump
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ Json = dict[str, Any]
 
 CONFIG_FILE: Final = "alertmanager.yml"
 HASH_METRIC: Final = "alertmanager_config_hash"
-RECEIVERS: Final = routing.RECEIVERS
-"""Every receiver that a configuration must have: one per severity, and one for the dead man's switch."""
 
 _TIMEOUT: Final = "10s"
 _HASH_BYTES: Final = 6
@@ -52,7 +49,7 @@ class Webhook:
 
 @dataclass(frozen=True, kw_only=True)
 class Receiver:
-    """Who is told. name: one of RECEIVERS. webhooks: each of them gets every notification."""
+    """Who is told. name: one of routing.RECEIVERS. webhooks: each of them gets every notification."""
 
     name: str
     webhooks: tuple[Webhook, ...]

@@ -18,7 +18,7 @@ from components.prometheus.args import (
 from components.pushgateway.args import PushgatewayArgs
 from components.scrape import PodTargets
 from components.secrets import Existing
-from signals.alertmanager_config import RECEIVERS
+from signals.routing import RECEIVERS
 from stacks.scraping import guarded, rule_inputs, scrape_jobs
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ class Webhook:
 
 @dataclass(frozen=True, kw_only=True)
 class Receiver:
-    """Who is told. name: one of RECEIVERS in signals/alertmanager_config.py. webhooks: all of them are told."""
+    """Who is told. name: one of RECEIVERS in signals/routing.py. webhooks: all of them are told."""
 
     name: str
     webhooks: tuple[Webhook, ...]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from components.errors import DeployError
-from signals.alertmanager_config import RECEIVERS, seconds
-from signals.routing import WATCHDOG
+from signals.alertmanager_config import seconds
+from signals.routing import RECEIVERS, WATCHDOG
 from signals.secret_addresses import secret_path
 
 if TYPE_CHECKING:

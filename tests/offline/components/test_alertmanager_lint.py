@@ -13,7 +13,8 @@ from components.alertmanager.config import render
 from components.alertmanager.lint import PROBES, amtool, complaints, lint
 from components.errors import DeployError
 from components.prometheus.config import Rendered
-from signals.alertmanager_config import CONFIG_FILE, RECEIVERS
+from signals.alertmanager_config import CONFIG_FILE
+from signals.routing import RECEIVERS
 from signals.yamltext import dump
 from tests.offline.components.alertmanager_examples import ARGS
 from tests.offline.programs import require

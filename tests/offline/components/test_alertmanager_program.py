@@ -19,7 +19,8 @@ from components.alertmanager.args import Webhook
 from components.alertmanager.config import render
 from components.alertmanager.names import CONFIG_PATH, DATA_PATH, NAME, PORT
 from components.alertmanager.pod import arguments
-from signals.alertmanager_config import CONFIG_FILE, HASH_METRIC, RECEIVERS, config_hash, differences
+from signals.alertmanager_config import CONFIG_FILE, HASH_METRIC, config_hash, differences
+from signals.routing import RECEIVERS
 from signals.yamltext import dump
 from tests.offline.components.alertmanager_examples import ARGS, PEOPLE
 from tests.offline.programs import free_port, require, running

@@ -10,7 +10,7 @@ from components.alertmanager.args import AlertmanagerArgs, Receiver, Webhook
 from components.alertmanager.receivers import complaints, enforce
 from components.errors import DeployError
 from components.secrets import Existing
-from signals.alertmanager_config import RECEIVERS
+from signals.routing import RECEIVERS
 from tests.offline.components.alertmanager_examples import ARGS, PEOPLE, told
 
 SECRET = Existing(name="pager", key="url")

@@ -9,7 +9,6 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from signals.alertmanager_config import (
-    RECEIVERS,
     Receiver,
     Webhook,
     config_hash,
@@ -18,6 +17,7 @@ from signals.alertmanager_config import (
     render,
     seconds,
 )
+from signals.routing import RECEIVERS
 
 ROUTE: dict[str, Any] = {
     "receiver": "P1",
