@@ -25,6 +25,7 @@ PINNED = {
     "node-exporter": "github.com/prometheus/node_exporter",
     "pushgateway": "github.com/prometheus/pushgateway",
     "prometheus-operator": "github.com/prometheus-operator/prometheus-operator",
+    "helm": "helm.sh/helm/v3",
 }
 EXPORTERS = ["alertmanager", "node-exporter", "pushgateway", "prometheus-operator"]
 
@@ -113,7 +114,7 @@ def test_every_program_is_for_users_or_for_tests() -> None:
 
 
 def test_users_do_not_build_what_only_tests_need() -> None:
-    assert set(names(tests=True)) - set(names()) == {"prometheus-operator"}
+    assert set(names(tests=True)) - set(names()) == {"prometheus-operator", "helm"}
     assert names(tests=True) == list(PROGRAMS)
 
 
