@@ -230,9 +230,10 @@ def _forget_containers(c: Context) -> None:
 
 def _import_images(paths: Paths, tools: HostTools, images: Mapping[str, BuiltImage]) -> None:
     present = set(ctr(tools, "images", "list", "-q").split())
-    for image in images.values():
-        if image.reference not in present:
-            ctr(tools, "images", "import", str(image.archive))
+    archives = {image.reference: image.archive for image in images.values()}  # roles may share an image
+    for reference, archive in archives.items():
+        if reference not in present:
+            ctr(tools, "images", "import", str(archive))
     write_index(images, paths.state / "images.json")
 
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sandbox.images import python
+from sandbox.images import materials
 from sandbox.images.oci import write_archive, write_layer
 from sandbox.images.roles import build_roles, roles_of_tests
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sandbox.progress import Progress
 
 OTHERS_KEPT: Final = 2  # archives of an image that this checkout does not use: of another checkout, or of yesterday
+LARGE: Final = 200_000_000  # bytes; above it a layer, or an archive that is not used, is cheaper to build than to store
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,12 @@ def ensure(home: Home, tools: HostTools, progress: Progress, *, tests: bool = Fa
     home.images.mkdir(parents=True, exist_ok=True)
     for remains in home.images.glob("*.part"):  # written by a process that was killed
         remains.unlink()
-    roles = build_roles(home, tools, python.ensure(home, progress))
-    roles += roles_of_tests(home, tools) if tests else ()
+    made = materials.ensure(home, progress)
+    roles = build_roles(home, tools, made)
+    roles += roles_of_tests(home, tools, made) if tests else ()
     images = {role.name: _image(home, role, progress) for role in roles}
     _prune(home, roles, images.values())
+    materials.prune(home, made)
     return images
 
 
@@ -68,7 +71,7 @@ def _image(home: Home, role: Role, progress: Progress) -> BuiltImage:
     stem = reference.rsplit("/", 1)[1].replace(":", "_")
     archive, record = home.images / f"{stem}.tar", home.images / f"{stem}.json"
     if not (archive.exists() and record.exists()):
-        with progress.step(f"image {role.name} {role.version}"):
+        with progress.step(f"image {role.image or role.name} {role.version}"):
             layers = [_layer(home, layer) for layer in role.layers]
             temporary = archive.with_suffix(".part")
             image_id = write_archive(reference, layers, role.settings, temporary)
@@ -98,11 +101,14 @@ def _prune(home: Home, roles: Sequence[Role], images: Iterable[BuiltImage]) -> N
     now; what another checkout misses next time it builds anew from files that stay.
     """
     layers = {_layer_path(home, layer) for role in roles for layer in role.layers}
-    for path in set(home.images.glob("layer-*.tar")) - layers:
-        path.unlink()
+    for path in set(home.images.glob("layer-*.tar")):
+        if path not in layers or path.stat().st_size > LARGE:
+            path.unlink()
     used = {image.archive for image in images}
     for role in roles:
         others = set(home.images.glob(f"{role.image or role.name}_*.tar")) - used
-        for archive in sorted(others, key=lambda path: path.stat().st_mtime_ns, reverse=True)[OTHERS_KEPT:]:
+        small = [path for path in others if path.stat().st_size <= LARGE]
+        kept = sorted(small, key=lambda path: path.stat().st_mtime_ns, reverse=True)[:OTHERS_KEPT]
+        for archive in others - set(kept):
             archive.with_suffix(".json").unlink(missing_ok=True)  # first: without it the archive counts as half made
             archive.unlink()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import certifi
 
-from sandbox.errors import SandboxError
 from sandbox.images.oci import Entry
 from sandbox.process import run
 from sandbox.programs.build import binary
@@ -26,7 +25,6 @@ GROUP = b"root:x:0:\nnobody:x:65534:\n"
 NSSWITCH = b"hosts: files dns\n"
 CERTIFICATES: Final = "etc/ssl/certs/ca-certificates.crt"
 CODE_ROOT: Final = "opt/plumbline"
-CODE: Final = ("sandbox/__init__.py", "sandbox/workloads", "signals")  # what of the checkout runs in containers
 
 
 @dataclass(frozen=True)
@@ -70,27 +68,13 @@ def programs(home: Home, *names: str) -> Layer:
     )
 
 
-def code(checkout: Path) -> Layer:
-    """The parts of the checkout that run in containers, below /opt/plumbline. The content itself is the key."""
-    contents = {path: (checkout / path).read_bytes() for path in sorted(_code_files(checkout))}
+def accounts(name: str, number: int) -> Layer:
+    """An account beside those of the base: programs ask who runs them. number: of the user and of its group."""
     entries = (
-        *directories(f"{CODE_ROOT}/{path}" for path in contents),
-        *(Entry(f"{CODE_ROOT}/{path}", 0o644, content=content) for path, content in contents.items()),
+        Entry("etc/passwd", 0o644, content=PASSWD + f"{name}:x:{number}:{number}:{name}:/tmp:/bin/false\n".encode()),
+        Entry("etc/group", 0o644, content=GROUP + f"{name}:x:{number}:\n".encode()),
     )
-    digests = (part for path, content in contents.items() for part in (path, hashlib.sha256(content).hexdigest()))
-    return Layer(key("code", CODE_ROOT, *digests), entries)
-
-
-def _code_files(checkout: Path) -> Iterable[str]:
-    for name in CODE:
-        top = checkout / name
-        for path in (top, *(top.rglob("*") if top.is_dir() else ())):
-            relative = path.relative_to(checkout)
-            if path.is_symlink():
-                raise SandboxError(f"{relative} is a link; an image takes files alone", "put the file itself there")
-            made = path.suffix == ".pyc" or any(part.startswith(".") for part in relative.parts)
-            if path.is_file() and not made:
-                yield relative.as_posix()
+    return Layer(key("accounts", repr([(entry.path, entry.content) for entry in entries])), (Entry("etc"), *entries))
 
 
 def directories(paths: Iterable[str]) -> tuple[Entry, ...]:

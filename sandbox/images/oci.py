@@ -33,12 +33,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a container of the image starts."""
+    """How a container of the image starts. stop_signal: what asks it to end, where that is not SIGTERM."""
 
     entrypoint: tuple[str, ...]
     user: str = "65534:65534"
     env: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: str = ""
 
 
 def write_layer(entries: Sequence[Entry], target: Path) -> None:
@@ -81,6 +82,7 @@ def write_archive(reference: str, layers: Sequence[Path], settings: Settings, ta
                 "Env": [f"{k}={v}" for k, v in sorted(settings.env.items())],
                 "Labels": dict(sorted(settings.labels.items())),
                 "WorkingDir": "/",
+                **({"StopSignal": settings.stop_signal} if settings.stop_signal else {}),
             },
             "rootfs": {"type": "layers", "diff_ids": digests},
         }

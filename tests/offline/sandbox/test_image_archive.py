@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tarfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,6 +97,11 @@ def test_settings_reach_the_configuration(archive: Archive) -> None:
         "Labels": {"who": "us"},
         "WorkingDir": "/",
     }
+
+
+def test_signal_that_stops_a_program_reaches_the_configuration(tmp_path: Path, layers: list[Path]) -> None:
+    write_archive(REFERENCE, layers, replace(SETTINGS, stop_signal="SIGINT"), tmp_path / "image.tar")
+    assert Archive(tmp_path / "image.tar").config["config"]["StopSignal"] == "SIGINT"
 
 
 def test_image_id_is_the_digest_of_the_configuration(tmp_path: Path, layers: list[Path]) -> None:

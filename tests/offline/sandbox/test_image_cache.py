@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sandbox.images import build, oci, python
+from sandbox.images import build, materials, oci
 from sandbox.images.build import BuiltImage, ensure, write_index
 from sandbox.images.layers import Layer
 from sandbox.images.oci import Entry, Settings
@@ -35,7 +35,8 @@ ROLES = (
 def images(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     """Builds two roles; images and what was printed."""
     monkeypatch.setattr(build, "build_roles", lambda *_: ROLES)
-    monkeypatch.setattr(python, "ensure", lambda *_: None)
+    monkeypatch.setattr(materials, "ensure", lambda *_: None)
+    monkeypatch.setattr(materials, "prune", lambda *_: None)
     tools = host_tools(tmp_path / "tools")
 
     def call() -> tuple[dict[str, BuiltImage], str]:
@@ -139,6 +140,24 @@ def test_image_whose_archive_was_removed_is_built_with_the_same_id(
     assert not first.archive.exists()
     assert edited(monkeypatch, images, 1) == [first]
     assert first.archive.exists()
+
+
+def test_roles_that_share_an_image_share_its_archive(images: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = (replace(ROLES[0], image="same"), replace(ROLES[0], name="other", image="same"))
+    monkeypatch.setattr(build, "build_roles", lambda *_: shared)
+    built, printed = images()
+    assert built["one"] == built["other"]
+    assert printed.count("image same 1.0: done") == 1
+
+
+def test_of_large_archives_and_layers_only_what_is_used_stays(
+    home: Home, images: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "LARGE", 100)
+    found = edited(monkeypatch, images, 3)
+    assert [image.archive.exists() for image in found] == [False, False, True]
+    assert list(home.images.glob("layer-*.tar")) == []
+    assert edited(monkeypatch, images, 3)[0] == found[0]
 
 
 def test_archives_of_other_images_stay(home: Home, images: Build) -> None:

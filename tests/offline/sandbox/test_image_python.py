@@ -1,16 +1,15 @@
-"""Python for images: what is taken of packages, which wheels, and that a runtime is whole or not there."""
+"""The interpreter of images: what is taken of packages, that it runs on its own, and that it is whole or not there."""
 
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sandbox.errors import SandboxError
 from sandbox.images import python
-from sandbox.images.python import UNWANTED, WHEELS, Runtime, keep, needed, pinned
+from sandbox.images.python import UNWANTED, Runtime, keep, needed
 from tests.offline.sandbox.fakes import program, silent
 
 if TYPE_CHECKING:
@@ -18,16 +17,6 @@ if TYPE_CHECKING:
 
     from sandbox.home import Home
 
-LOCK = """\
-grpcio==1.2.3 \\
-    --hash=sha256:aa \\
-    --hash=sha256:bb
-    # via pulumi
-grpcio-tools==1.2.3 \\
-    --hash=sha256:cc
-protobuf==6.0 \\
-    --hash=sha256:dd
-"""
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 APT_CACHE = 'for last; do [ "$last" = python3-minimal ] && printf "  PreDepends: python%s-minimal\\n"; done; exit 0'
 # Unpacks a C library, its loader (a script that says which libraries it was made to load) and an interpreter.
@@ -39,46 +28,22 @@ printf '#!/bin/sh\\n%s\\n' "$LOADER" > "$3/lib/x86_64-linux-gnu/ld-linux-x86-64.
 chmod 755 "$3/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
 touch "$3/usr/bin/python3.11" "$3/usr/lib/python3.11/json.py" "$3/usr/lib/python3.11/test/x.py"
 """
-PIP = """
-echo "$*" > "$PIP_LOG"
-while [ "$1" != --target ]; do shift; done
-mkdir -p "$2/grpc" "$2/grpcio.dist-info"; touch "$2/grpc/__init__.py" "$2/grpcio.dist-info/RECORD"
-"""
 
 
 @pytest.fixture
-def debian(fake_bin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Debian machine whose packages run. Returns the file that notes the call of pip."""
+def debian(fake_bin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Debian machine whose packages run."""
     monkeypatch.setattr("platform.freedesktop_os_release", lambda: {"ID": "debian", "VERSION_ID": "12"})
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    monkeypatch.setenv("PIP_LOG", str(tmp_path / "pip.log"))
     monkeypatch.setenv("LOADER", 'echo "$3/libc.so.6"')
     program(fake_bin, "apt-get", 'case "$*" in *" download "*) touch libc6_2.36_amd64.deb;; esac')
     program(fake_bin, "apt-cache", APT_CACHE % "3.11")
     program(fake_bin, "dpkg-deb", DPKG)
-    monkeypatch.setattr(sys, "executable", str(program(fake_bin, "pip-of-this-environment", PIP)))
-    return tmp_path / "pip.log"
 
 
 def unpacked(home: Home) -> list[str]:
     """What lies in the cache, the lock apart."""
     return [path.name for path in home.images.iterdir() if path.name != ".lock"]
-
-
-def test_requirements_are_those_of_the_lock_with_their_hashes() -> None:
-    assert pinned(LOCK, ["grpcio", "protobuf"]) == (
-        "grpcio==1.2.3 \\\n    --hash=sha256:aa \\\n    --hash=sha256:bb\nprotobuf==6.0 \\\n    --hash=sha256:dd\n"
-    )
-
-
-@pytest.mark.parametrize("lock", [LOCK, LOCK + "typing-extensions==4.0\n"], ids=["absent", "without hashes"])
-def test_requirement_that_is_not_pinned_is_refused(lock: str) -> None:
-    with pytest.raises(SandboxError, match=r"does not pin typing-extensions with hashes\n  next: run make lock"):
-        pinned(lock, WHEELS)
-
-
-def test_lock_of_this_checkout_pins_every_wheel() -> None:
-    assert pinned(python.LOCK.read_text(), WHEELS).count("==") == len(WHEELS)
 
 
 @pytest.mark.parametrize(
@@ -146,67 +111,46 @@ def test_both_layouts_of_debian_give_one_tree(tmp_path: Path) -> None:
     assert trees[0] == trees[1] == [f"{LIBRARIES}/libc.so.6", "usr/lib64/ld-linux-x86-64.so.2"]
 
 
-def test_layers_are_laid_out_as_the_interpreter_expects(tmp_path: Path) -> None:
+def test_layer_is_laid_out_as_the_interpreter_expects(tmp_path: Path) -> None:
     runtime = Runtime(tmp_path)
-    for path in (runtime.tree / "usr/bin/python3.11", runtime.packages / "grpc/c.so"):
-        path.parent.mkdir(parents=True)
-        path.write_text("")
+    (runtime.tree / "usr/bin").mkdir(parents=True)
+    (runtime.tree / "usr/bin/python3.11").write_text("")
     (runtime.tree / "usr/bin/python3.11").chmod(0o755)
-    (tmp_path / "versions.json").write_text(json.dumps({"python": "3.11", "wheels": "0"}))
-    interpreter, packages = runtime.layers()
-    assert {(e.path, e.link) for e in interpreter.entries if e.link} == {
+    (tmp_path / "versions.json").write_text(json.dumps({"python": "3.11"}))
+    layer = runtime.layer()
+    assert {(e.path, e.link) for e in layer.entries if e.link} == {
         ("lib", "usr/lib"),
         ("lib64", "usr/lib64"),
         ("usr/bin/python3", "python3.11"),
     }
-    assert [(e.path, e.mode) for e in interpreter.entries if e.file] == [("usr/bin/python3.11", 0o755)]
-    assert [e.path for e in packages.entries] == ["opt", "opt/packages", "opt/packages/grpc", "opt/packages/grpc/c.so"]
+    assert [(e.path, e.mode) for e in layer.entries if e.file] == [("usr/bin/python3.11", 0o755)]
 
 
-@pytest.mark.parametrize(
-    ("changed", "differs"),
-    [({"libssl3": "3.0.1"}, (True, False)), ({"wheels": "1"}, (True, True)), ({"python": "3.12"}, (True, True))],
-    ids=["library", "wheel", "interpreter"],
-)
-def test_keys_of_layers_change_with_versions(
-    tmp_path: Path, changed: dict[str, str], differs: tuple[bool, bool]
-) -> None:
-    versions = {"python": "3.11", "wheels": "0", "libssl3": "3.0.0"}
-    keys = []
-    for content in (versions, versions | changed):
+@pytest.mark.parametrize("changed", [{"libssl3": "3.0.1"}, {"python": "3.12"}], ids=["library", "interpreter"])
+def test_key_of_the_layer_changes_with_versions(tmp_path: Path, changed: dict[str, str]) -> None:
+    versions = {"python": "3.11", "libssl3": "3.0.0"}
+    keys = set()
+    for content in (versions, dict(versions), versions | changed):
         (tmp_path / "versions.json").write_text(json.dumps(content))
-        keys.append([layer.key for layer in Runtime(tmp_path).layers()])
-    assert (keys[0][0] != keys[1][0], keys[0][1] != keys[1][1]) == differs
-
-
-def test_runtime_is_unpacked_with_its_versions(home: Home, debian: Path) -> None:
-    runtime = python.ensure(home, silent()[0])
-    assert {"libc6": "2.36-9", "python": "3.11"}.items() <= runtime.versions().items()
-    assert sorted(p.name for p in runtime.root.iterdir()) == ["packages", "tree", "versions.json"]
-    assert not (runtime.tree / "usr/lib/python3.11/test").exists()
-    assert debian.exists()
-
-
-def test_wheels_are_for_the_unpacked_interpreter_and_library(home: Home, debian: Path) -> None:
-    python.ensure(home, silent()[0])
-    called = debian.read_text()
-    for part in ("--only-binary=:all: --require-hashes", "--python-version 3.11 --abi cp311", "--no-deps"):
-        assert part in called
-    assert "--platform manylinux_2_36_x86_64 " in called
-    assert "manylinux_2_37_" not in called
-
-
-def test_second_call_does_nothing(home: Home, debian: Path) -> None:
-    python.ensure(home, silent()[0])
-    debian.unlink()
-    progress, stream = silent()
-    python.ensure(home, progress)
-    assert (stream.getvalue(), debian.exists()) == ("", False)
+        keys.add(Runtime(tmp_path).layer().key)
+    assert len(keys) == 2
 
 
 @pytest.mark.usefixtures("debian")
-def test_record_of_the_installation_is_not_in_the_image(home: Home) -> None:
-    assert list(python.ensure(home, silent()[0]).packages.rglob("RECORD")) == []
+def test_runtime_is_unpacked_with_its_versions(home: Home) -> None:
+    runtime = python.ensure(home, silent()[0])
+    assert {"libc6": "2.36-9", "python": "3.11"}.items() <= runtime.versions().items()
+    assert sorted(p.name for p in runtime.root.iterdir()) == ["tree", "versions.json"]
+    assert not (runtime.tree / "usr/lib/python3.11/test").exists()
+
+
+@pytest.mark.usefixtures("debian")
+def test_second_call_does_nothing(home: Home, fake_bin: Path) -> None:
+    python.ensure(home, silent()[0])
+    program(fake_bin, "apt-get", "exit 1")
+    progress, stream = silent()
+    python.ensure(home, progress)
+    assert stream.getvalue() == ""
 
 
 @pytest.mark.usefixtures("debian")
@@ -233,14 +177,6 @@ def test_distribution_with_an_old_python_is_refused(home: Home, fake_bin: Path, 
     program(fake_bin, "apt-cache", APT_CACHE % version)
     with pytest.raises(SandboxError, match=rf"Python {told}; images need 3\.11 or newer"):
         python.ensure(home, silent()[0])
-
-
-@pytest.mark.usefixtures("debian")
-def test_unreachable_index_says_what_to_do(home: Home, fake_bin: Path) -> None:
-    program(fake_bin, "pip-of-this-environment", "echo no matching distribution >&2; exit 1")
-    with pytest.raises(SandboxError, match=r"no matching distribution\n  next: check the network and pip's index"):
-        python.ensure(home, silent()[0])
-    assert unpacked(home) == []
 
 
 def test_machine_without_debian_packages_is_sent_elsewhere(

@@ -232,3 +232,20 @@ def test_stop_puts_the_machines_settings_back(
 def test_stop_ends_stray_processes_without_a_record(tools: HostTools, events: list[str]) -> None:
     assert stop.stop(tools, silent()[0]) == "unknown"
     assert events == ["end everything", "remove remains"]
+
+
+def test_image_of_several_roles_is_imported_once_and_listed_for_each(
+    tmp_path: Path, tools: HostTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, ...]] = []
+
+    def ctr(_: HostTools, *arguments: str) -> str:
+        calls.append(arguments)
+        return "r/there:1\n"
+
+    monkeypatch.setattr(start, "ctr", ctr)
+    shared, there = BuiltImage("r/shared:1", "sha256:a", Path("/s.tar")), BuiltImage("r/there:1", "b", Path("/t.tar"))
+    paths = Paths(tmp_path)
+    start._import_images(paths, tools, {"one": shared, "two": shared, "three": there})
+    assert calls == [("images", "list", "-q"), ("images", "import", "/s.tar")]
+    assert set(json.loads((paths.state / "images.json").read_text())) == {"one", "two", "three"}
