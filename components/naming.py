@@ -43,6 +43,11 @@ def node_namespace_name(namespace: str) -> str:
     return object_name(namespace, "node")
 
 
+def swanlab_namespace_name(namespace: str) -> str:
+    """Namespace of SwanLab and its stores: a chart of somebody else, whose pods are not fit for the stack's own."""
+    return object_name(namespace, "swanlab")
+
+
 def logical_name(component: str, role: str) -> str:
     """Pulumi's logical name of a child. It is identity: changing one replaces the object."""
     return object_name(component, role)

@@ -7,6 +7,7 @@ in a restore, so that a database on a retained volume still lets its users in. R
 from __future__ import annotations
 
 import base64
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,16 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from components.errors import DeployError
+from components.naming import PART_OF
 from components.objects import Manifest, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+ROOT = f"{PART_OF}/root"
+"""Annotation of a claim whose data knows derived passwords: the fingerprint of the root secret they follow from."""
 MIN_ROOT_BYTES = 32
+_FINGERPRINT = 16
 _PASSWORD_BYTES = 24
 
 
@@ -59,6 +64,17 @@ def derive(root: str, role: str, generation: int) -> str:
     info = f"plumbline/{role}/{generation}".encode()
     raw = HKDF(algorithm=SHA256(), length=_PASSWORD_BYTES, salt=None, info=info).derive(key)
     return base64.urlsafe_b64encode(raw).decode()
+
+
+def fingerprint(root: str) -> str:
+    """16 hexadecimal digits that tell two root secrets apart and lead back to neither, nor to a password."""
+    return hashlib.sha256(derive(root, "fingerprint", 1).encode()).hexdigest()[:_FINGERPRINT]
+
+
+def marked(claim: Manifest, root: pulumi.Output[str]) -> Manifest:
+    """The claim with the fingerprint of the root secret, which is no secret: it is compared before a change."""
+    annotations = {**claim["metadata"]["annotations"], ROOT: pulumi.Output.unsecret(root.apply(fingerprint))}
+    return {**claim, "metadata": {**claim["metadata"], "annotations": annotations}}
 
 
 def password(root: pulumi.Output[str], source: Generated) -> pulumi.Output[str]:
