@@ -27,7 +27,8 @@ _SECRET_CONTENT = {
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
     "credentials inside a URL": re.compile(r"://[^/\s:@]+:[^/\s@]+@"),
     "a password or token": re.compile(
-        r"^[\s\-\"']*(?:password|passwd|bearer_token|credentials|secret_key|secret_access_key|api_?key)[\"']?\s*[:=]\s*\S",
+        r"^[\s\-\"']*(?:password|passwd|bearer_token|credentials|secret_key|secret_access_key|api_?key)[\"']?\s*[:=]"
+        r"\s*(?!\{\s*\")\S",  # an object in JSON says where the secret is
         re.IGNORECASE | re.MULTILINE,
     ),
     "an access key": re.compile(r"\bAKIA[0-9A-Z]{16}\b"),

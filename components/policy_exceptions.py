@@ -57,6 +57,28 @@ EXCEPTIONS: tuple[PolicyException, ...] = (
         "nothing else of the stack lives there",
     ),
     PolicyException(
+        kind="Namespace",
+        name="*-swanlab",
+        rule="namespace_is_restricted",
+        complaint="lets in pods of level baseline; *",
+        reason="the chart of SwanLab is somebody else's, and some of its containers prepare their volumes as root; "
+        "SwanLab and its stores live there, and nothing else",
+    ),
+    PolicyException(
+        kind="Job",
+        name="swanlab-postgres-rotation-*",
+        rule="has_probes",
+        complaint="container rotate has no readinessProbe",
+        reason="it serves nobody and ends; what waits for it waits for its end",
+    ),
+    PolicyException(
+        kind="Service",
+        name="object-store",
+        rule="is_not_exposed",
+        complaint="is of type NodePort; *",
+        reason="signed addresses lead browsers and SDKs outside of the cluster to it; it asks for a key itself",
+    ),
+    PolicyException(
         kind="DaemonSet",
         name="dcgm-exporter",
         rule="runs_as_non_root",

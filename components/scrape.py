@@ -17,11 +17,43 @@ _NOT_RUNNING = "Succeeded|Failed"
 
 @dataclass(frozen=True, kw_only=True)
 class PodTargets:
-    """Pods that are scraped: those with all the labels, in one namespace, at the container port of this name."""
+    """Pods that are scraped: those with all the labels, in one namespace, at one container port.
+
+    port_name: of the port; None where whoever wrote the pods has not named it, and then port is its number.
+    """
 
     namespace: str
     labels: dict[str, str]
-    port_name: str
+    port_name: str | None = None
+    port: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError unless the port is told in exactly one way."""
+        if (self.port_name is None) == (self.port is None):
+            raise ValueError(
+                f"pods {self.labels} in {self.namespace} have port_name {self.port_name} and port {self.port}; "
+                "accepted is one of the two; give the name if the pods have one"
+            )
+
+    @property
+    def port_text(self) -> str:
+        """Name or number, whichever is told, as discovery spells it."""
+        return self.port_name if self.port_name is not None else str(self.port)
+
+    @property
+    def policy_port(self) -> int | str:
+        """The port as a NetworkPolicy counts it."""
+        return int(self.port_text) if self.port_name is None else self.port_name
+
+    @property
+    def port_label(self) -> str:
+        """What discovery puts the port's name or number into."""
+        return f"__meta_kubernetes_pod_container_port_{'number' if self.port_name is None else 'name'}"
+
+    def port_relabel(self) -> Manifest:
+        """The native rule that keeps this port of those that a pod declares."""
+        regex = re.escape(self.port_text).replace(r"\-", "-")
+        return {"source_labels": [self.port_label], "regex": regex, "action": "keep"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +82,7 @@ class ScrapeJob:
 def pod_relabels(pods: PodTargets) -> list[Manifest]:
     """Keep one port of running pods; a finished pod keeps its address for a while and would count as a dead target."""
     return [
-        {
-            "source_labels": ["__meta_kubernetes_pod_container_port_name"],
-            "regex": re.escape(pods.port_name).replace(r"\-", "-"),
-            "action": "keep",
-        },
+        pods.port_relabel(),
         {"source_labels": ["__meta_kubernetes_pod_phase"], "regex": _NOT_RUNNING, "action": "drop"},
     ]
 

@@ -10,7 +10,7 @@ from components.existing_prometheus.monitors import monitors
 from components.existing_prometheus.names import CLUSTER_JOBS, NAME, SCRAPER, object_labels
 from components.existing_prometheus.rules import SENTINEL, rule_objects, rule_texts
 from components.exporters import cluster_role, cluster_role_binding, service_account
-from components.naming import cluster_scoped_name, node_namespace_name, object_name
+from components.naming import cluster_scoped_name, node_namespace_name, object_name, swanlab_namespace_name
 from components.network import allow_ingress
 from components.objects import Manifest, metadata
 from components.prometheus.config import revision
@@ -78,10 +78,11 @@ def _discovery(args: ExistingPrometheusArgs) -> dict[str, Manifest]:
     """The right to find pods, where the Prometheus may not look into every namespace: in those that the stack owns."""
     if args.service_account is None:
         return {}
-    owned = (args.namespace, node_namespace_name(args.namespace))
+    stack = args.namespace
+    owned = {"stack": stack, "node": node_namespace_name(stack), "swanlab": swanlab_namespace_name(stack)}
     there = {job.pods.namespace for job in args.jobs if job.pods is not None}
     found: dict[str, Manifest] = {}
-    for kind, namespace in zip(("stack", "node"), owned, strict=True):
+    for kind, namespace in owned.items():
         if namespace in there:
             found[f"role-{kind}"] = _role(args, namespace)
             found[f"role-binding-{kind}"] = _role_binding(args, namespace, args.service_account)
@@ -112,7 +113,7 @@ def _openings(args: ExistingPrometheusArgs) -> dict[str, Manifest]:
     own, source = object_labels(args.namespace), (args.prometheus_namespace,)
     return {
         f"network-policy-{job.page.job}": allow_ingress(
-            object_name(NAME, job.page.job), job.pods.namespace, own, job.pods.labels, (job.pods.port_name,), source
+            object_name(NAME, job.page.job), job.pods.namespace, own, job.pods.labels, (job.pods.policy_port,), source
         )
         for job in args.jobs
         if job.pods is not None and job.page.job in args.opened

@@ -42,12 +42,16 @@ def monitors(args: ExistingPrometheusArgs) -> dict[str, Manifest]:
 
 
 def _pod_monitor(args: ExistingPrometheusArgs, job: ScrapeJob, pods: PodTargets) -> Manifest:
-    """The operator itself keeps the port of this name and drops finished pods."""
+    """The operator itself keeps the port of this name and drops finished pods.
+
+    It has no field for a number that every version knows: without a port it keeps all, and a rule of ours keeps one.
+    """
+    named = pods.port_name is not None
     endpoint = {
-        "port": pods.port_name,
+        **({"port": pods.port_name} if named else {}),
         **_timing(args, job, "interval"),
         **_honoring(job),
-        "relabelings": relabelings(args, job),
+        "relabelings": relabelings(args, job, () if named else (pods.port_relabel(),)),
         **_changes(job),
     }
     spec = {

@@ -53,7 +53,7 @@ def _static(job: ScrapeJob) -> Manifest:
     """
     if not job.static:
         return {}
-    port = {"__meta_kubernetes_pod_container_port_name": job.pods.port_name} if job.pods else {}
+    port = {job.pods.port_label: job.pods.port_text} if job.pods else {}
     node = "__meta_kubernetes_pod_node_name" if job.pods else "__meta_kubernetes_node_name"
     return {
         "static_configs": [
