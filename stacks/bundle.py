@@ -13,14 +13,16 @@ from components.network import default_deny_ingress
 from components.objects import Manifest, config_map, critical_pods_quota, namespace, node_namespace
 from components.policy import enforce
 from stacks.contract import CONTRACT_CONFIGMAP, CONTRACT_KEY, Contract
+from stacks.experiment_systems import named_images
 from stacks.images import resolve
 from stacks.promise import contract
-from stacks.systems import System, roles, systems
+from stacks.systems import roles, systems
 
 if TYPE_CHECKING:
     import pulumi_kubernetes as k8s
 
     from stacks.settings import Settings
+    from stacks.system import System
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Plan:
 
 def plan(settings: Settings) -> Plan:
     """Decide what to deploy. Reads the image list and nothing else; raises DeployError."""
-    images = resolve(settings.images, roles(settings))
+    images = resolve(settings.images, roles(settings)) | named_images(settings)
     decided = systems(settings, images)
     promise = contract(settings, images, decided)
     return Plan(systems=decided, foundation=_foundation(settings, decided, promise), contract=promise)
@@ -58,8 +60,10 @@ def deploy(settings: Settings, provider: k8s.Provider) -> Contract:
         after = [] if manifest["kind"] == "Namespace" else list(namespaces)
         made = register(role, manifest, pulumi.ResourceOptions(provider=provider, depends_on=after))
         namespaces += [made] if manifest["kind"] == "Namespace" else []
+    registered: dict[str, pulumi.Resource] = {}
     for system in decided.systems:
-        system.register(pulumi.ResourceOptions(providers=[provider], depends_on=list(namespaces)))
+        after = [*namespaces, *(registered[name] for name in system.after)]
+        registered[system.name] = system.register(pulumi.ResourceOptions(providers=[provider], depends_on=after))
     return decided.contract
 
 

@@ -45,11 +45,21 @@ BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
     ("push",): ("push.flags",),
     ("metrics", "push"): ("push.labels",),
     ("metrics", "push", "alerting", "alert-sink"): ("alerting.delivery",),
+    ("object-store",): ("objects.roundtrip", "objects.anonymous"),
+    ("experiments",): (
+        "swanlab.ready",
+        "swanlab.activated",
+        "swanlab.closed",
+        "swanlab.large_bodies",
+        "swanlab.volumes",
+        "swanlab.roundtrip",
+    ),
+    ("experiments", "experiments-pod"): ("swanlab.roundtrip_pod",),
     ("node-access",): ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"),
 }
 """Capabilities → checks that run where all of them are claimed."""
 
-PROOFS: Final = ("prometheus.data_survives_kill",)
+PROOFS: Final = ("prometheus.data_survives_kill", "swanlab.survives_kill")
 """Disruptive: run by `make prove` alone and therefore not expected of a plain smoke run."""
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.errors import DeployError
-from components.naming import STACK_LABEL, stack_label
+from components.naming import STACK_LABEL, label_value, stack_label
+from components.storage import GENERATION
 from stacks.fields import quantity_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from stacks.cluster import LiveClaim, Reader
 
 _FIX = "set the size back, or make a new claim and move the data (docs/operate.md)"
@@ -49,6 +52,35 @@ def check_namespace(reader: Reader, stack: str, namespace: str, name: str) -> No
         "To change it knowingly, move or retire the data (docs/operate.md), or leave it where it is and disown it: "
         f"kubectl -n {old} label pvc {name} {STACK_LABEL}-"
     )
+
+
+def own_claims(reader: Reader, namespace: str, stack: str) -> dict[str, dict[str, Any]]:
+    """Claims of the stack in a namespace that are not being deleted, by name. One without its label is not."""
+    return {
+        str(item["metadata"]["name"]): item
+        for item in reader.listing(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims")
+        if (item["metadata"].get("labels") or {}).get(STACK_LABEL) == label_value(stack)
+        and not item["metadata"].get("deletionTimestamp")
+    }
+
+
+def given(claim: dict[str, Any]) -> int:
+    """Generation of the password that a claim's data was given: 1 where nobody wrote it down."""
+    text = str((claim["metadata"].get("annotations") or {}).get(GENERATION, "1"))
+    return int(text) if text.isdecimal() else 1
+
+
+def lowered(setting: str, claim: str, known: int, wanted: int) -> Iterator[str]:
+    """A sentence if a generation falls: it would bring back a password that somebody replaced.
+
+    known: generation that the claim was given. wanted: that of the settings.
+    """
+    if wanted < known:
+        yield (
+            f"{setting} is {wanted}, and claim {claim} was given {known}: a lower one brings back a password that was "
+            f"replaced; nothing was changed; accepted: {known} or more; fix: pulumi config set --path '{setting}' "
+            f"{known}"
+        )
 
 
 def _check_class(place: str, live: LiveClaim, storage_class: str | None) -> None:

@@ -18,7 +18,18 @@ CONTRACT_KEY = "contract.json"
 
 
 Capability = Literal[
-    "metrics", "prometheus-managed", "gpu", "kube-state", "alerting", "alert-sink", "push", "node-access", "disruptive"
+    "metrics",
+    "prometheus-managed",
+    "gpu",
+    "kube-state",
+    "alerting",
+    "alert-sink",
+    "push",
+    "object-store",
+    "experiments",
+    "experiments-pod",
+    "node-access",
+    "disruptive",
 ]
 CAPABILITIES: dict[Capability, str] = {
     "metrics": "a Prometheus can be asked",
@@ -28,6 +39,9 @@ CAPABILITIES: dict[Capability, str] = {
     "alerting": "an Alertmanager of this stack is told what fires",
     "alert-sink": "what it sends can be read back",
     "push": "a Pushgateway of this stack takes metrics",
+    "object-store": "an object store of this stack speaks S3",
+    "experiments": "SwanLab takes what an SDK logs",
+    "experiments-pod": "an image with the pinned SDK can run in the cluster",
     "node-access": "the machine that runs smoke is the node",
     "disruptive": "pods may be killed by `make prove`",
 }
@@ -78,12 +92,14 @@ class Workload(Part):
     """A workload and the number of pods it must have ready.
 
     None for a DaemonSet: one on every node it selects, and at least one; 0 for one that may have no node at all.
+    init_images: references, of which init containers may run any; their names are those of somebody else's chart.
     """
 
     kind: Literal["StatefulSet", "Deployment", "DaemonSet"]
     name: str
     replicas: int | None = Field(ge=0)
     images: tuple[Image, ...]
+    init_images: tuple[str, ...] = ()
 
 
 class Claim(Part):
@@ -129,6 +145,60 @@ class ScrapeJob(Part):
     max_series: int = Field(ge=1)
 
 
+class Store(Part):
+    """Where SwanLab keeps one kind of its state.
+
+    mode: `chart` (deployed by its chart, on a claim of this stack) or `external`. claims: names of the claims in mode
+    `chart`, in SwanLab's namespace. place: where the data is: the claim, or `host:port/database`, for S3
+    `endpoint:port/private bucket,public bucket`; empty for the delivery buffer, which is where its claims are.
+    """
+
+    mode: Literal["chart", "external"]
+    claims: tuple[str, ...] = ()
+    place: str = ""
+
+
+class Experiments(Part):
+    """What is promised of SwanLab beyond its component `swanlab`.
+
+    sdk: pinned version of the SDK, as in smoke/sdk_matrix.toml. host: address of the gateway for pods, scheme and no
+    path. public_host: the same for people, None where nobody but pods and port-forwards gets in. login: where the
+    key is with which checks log in. sdk_image: image with the pinned SDK, None where there is none. stores: postgres,
+    clickhouse, redis, s3, buffer. public_bucket: address of the bucket for media in an S3 that this stack does not run,
+    None where this does or where pods alone reach it. body_limit: what a proxy before the gateway must let through,
+    in bytes.
+    """
+
+    sdk: str
+    host: str
+    public_host: str | None = None
+    login: SecretRef
+    sdk_image: str | None = None
+    stores: dict[str, Store]
+    public_bucket: str | None = None
+    body_limit: int = Field(ge=1)
+
+
+class Bucket(Part):
+    """A bucket that must be there.
+
+    owner: identity that reads, writes and lists it. access, secret: where both halves of its key are. public_read:
+    anybody reads its objects by name, and does nothing else.
+    """
+
+    name: str
+    owner: str
+    access: SecretRef
+    secret: SecretRef
+    public_read: bool = False
+
+
+class ObjectStore(Part):
+    """What is promised of the object store beyond its component `object-store`."""
+
+    buckets: tuple[Bucket, ...] = Field(min_length=1)
+
+
 class Contract(Part):
     """The whole contract of one stack.
 
@@ -147,4 +217,6 @@ class Contract(Part):
     scrape: tuple[ScrapeJob, ...]
     rules: RuleInputs
     receivers: tuple[Receiver, ...] = ()
+    experiments: Experiments | None = None
+    object_store: ObjectStore | None = None
     expected_checks: tuple[str, ...]

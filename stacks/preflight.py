@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from components.alertmanager.names import CLAIM as ALERTMANAGER_CLAIM
+from components.object_store.names import CLAIM as OBJECT_STORE_CLAIM
 from components.prometheus.names import CLAIM as PROMETHEUS_CLAIM
 from components.pushgateway.names import CLAIM as PUSHGATEWAY_CLAIM
 from stacks.backend import check_backend
-from stacks.claims import check_claim, check_namespace
+from stacks.claims import check_claim, check_namespace, own_claims
 from stacks.cluster import KubeReader, access
 from stacks.gpus import check_gpus
 from stacks.identity import check_identity
+from stacks.images import resolve
+from stacks.object_store import check_object_store
 from stacks.operator import check_operator
+from stacks.root_secret import check_same_root
 from stacks.secrets import check_secrets
+from stacks.swanlab_arguments import roles as swanlab_roles
+from stacks.swanlab_arguments import swanlab_args
+from stacks.swanlab_preflight import check_swanlab
 
 if TYPE_CHECKING:
     from stacks.cluster import Access, Reader
@@ -37,6 +44,12 @@ def check_cluster(settings: Settings, where: Access, reader: Reader) -> None:
         check_namespace(reader, settings.stack, settings.namespace, name)
         check_claim(reader, settings.namespace, name, size, settings.storage.class_name)
     check_secrets(reader, settings)
+    if settings.object_store.mode == "managed":
+        check_object_store(reader, settings)
+    if settings.swanlab.mode == "managed":
+        args = swanlab_args(settings, resolve(settings.images, swanlab_roles(settings.swanlab)))
+        check_same_root(settings, args.namespace, own_claims(reader, args.namespace, args.stack))
+        check_swanlab(reader, args, pulumi.log.warn)
     check_gpus(reader, settings, pulumi.log.warn)
     if settings.existing_prometheus is not None:
         check_operator(reader, settings, settings.existing_prometheus, pulumi.log.warn)
@@ -51,4 +64,6 @@ def volumes(settings: Settings) -> dict[str, str]:
         found[ALERTMANAGER_CLAIM] = settings.alertmanager.volume
     if settings.pushgateway.mode == "managed":
         found[PUSHGATEWAY_CLAIM] = settings.pushgateway.volume
+    if settings.object_store.mode == "managed":
+        found[OBJECT_STORE_CLAIM] = settings.object_store.volume
     return found

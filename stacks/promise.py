@@ -8,12 +8,14 @@ from components.alertmanager.config import receivers
 from stacks.arguments import alertmanager_args
 from stacks.checks import expected
 from stacks.contract import Capability, Cluster, Contract
+from stacks.experiment_systems import promised_buckets
 from stacks.scraping import promised_jobs, rule_inputs, scrape_jobs, tells_own_alertmanager
+from stacks.swanlab_arguments import experiments
 
 if TYPE_CHECKING:
     from components.images import ImagePin
     from stacks.settings import Settings
-    from stacks.systems import System
+    from stacks.system import System
 
 
 def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[System, ...]) -> Contract:
@@ -34,6 +36,8 @@ def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[Sys
         scrape=promised_jobs(settings, jobs),
         rules=rule_inputs(settings, jobs),
         receivers=receivers(alertmanager_args(settings, images)) if "alerting" in found else (),
+        experiments=experiments(settings, images) if "experiments" in found else None,
+        object_store=promised_buckets(settings) if "object-store" in found else None,
         expected_checks=expected(found),
     )
 
@@ -50,6 +54,10 @@ def capabilities(settings: Settings) -> tuple[Capability, ...]:
         "alerting": alerting,
         "alert-sink": alerting and settings.alertmanager.sink is not None,
         "push": settings.pushgateway.mode == "managed",
+        "object-store": settings.object_store.mode == "managed",
+        "experiments": settings.swanlab.mode == "managed",
+        "experiments-pod": settings.swanlab.mode == "managed"
+        and (settings.images.source == "file" or settings.swanlab.sdk_image is not None),
         "node-access": settings.cluster.node_access,
         "disruptive": settings.profile == "throwaway",
     }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stacks import object_store_relations, swanlab_relations
 from stacks.consistency import inconsistent
 from stacks.existing_relations import attached, one_prometheus
 from stacks.fields import duration_seconds, quantity_bytes, quantity_value, size_bytes
+from stacks.root_secret import one_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +31,9 @@ def broken(settings: Settings) -> list[str]:
         *(_managed(settings.prometheus) if settings.prometheus else ()),
         *(attached(settings, settings.existing_prometheus) if settings.existing_prometheus else ()),
         *inconsistent(settings),
+        *object_store_relations.broken(settings),
+        *swanlab_relations.broken(settings),
+        *one_root(settings),
     ]
 
 

@@ -8,22 +8,29 @@ from components.alertmanager import names as alertmanager
 from components.dcgm_exporter import names as dcgm_exporter
 from components.existing_prometheus.names import CLUSTER_JOBS
 from components.kube_state_metrics import names as kube_state_metrics
-from components.naming import node_namespace_name
+from components.naming import node_namespace_name, swanlab_namespace_name
 from components.node_exporter import names as node_exporter
+from components.object_store import names as object_store
 from components.prometheus import names as prometheus
 from components.pushgateway import names as pushgateway
 from components.scrape import PodTargets, ScrapeJob, StaticTarget
+from components.swanlab import names as swanlab
+from components.swanlab_gate import names as swanlab_gate
 from signals.budget import samples_per_scrape, series
-from signals.catalogue import PRODUCERS
+from signals.catalogue import PRODUCERS, swanlab_clickhouse, swanlab_vector
 from signals.catalogue.kube_state_metrics import SELF
 from signals.rules.inputs import RuleInputs
 from stacks.contract import ScrapeJob as Promised
+from stacks.experiment_systems import has_gate
 
 if TYPE_CHECKING:
     from signals.catalogue.model import Producer
     from stacks.exporters import PodSource
     from stacks.settings import Settings
 
+_CHART_PODS = {swanlab_vector.PRODUCER.job: swanlab.BUFFER, swanlab_clickhouse.PRODUCER.job: "clickhouse"}
+"""Job → program of SwanLab's chart whose metrics are known. The gateway, the servers and the login service have
+metrics as well; which ones, their vendor does not say."""
 _PUSHED_INTERVAL = "5s"
 """Short, because smoke's proof that a page arrives goes through the Pushgateway, and it serves few series."""
 
@@ -57,7 +64,7 @@ def promised_jobs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> tuple[Prom
             min_targets=0 if job.page.job in may_be_empty(settings) else 1,
             node_selector=_node_selector(settings, job.page),
             static=tuple(target.node for target in job.static),
-            max_series=series(job.page, settings.sizing),
+            max_series=_planned(settings, job.page),
         )
         for job in jobs
     )
@@ -69,7 +76,7 @@ def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
         jobs=tuple(job.page.job for job in jobs),
         thresholds=settings.thresholds,
         pod_labels=settings.workload_labels,
-        budgets={job.page.job: series(job.page, settings.sizing) for job in jobs},
+        budgets={job.page.job: _planned(settings, job.page) for job in jobs},
         runbooks=settings.runbooks or "",
         alert_pipeline=settings.alertmanager.mode == "existing" or tells_own_alertmanager(settings),
         may_be_empty=may_be_empty(settings),
@@ -97,8 +104,17 @@ def guarded(settings: Settings) -> tuple[str, ...]:
         kube_state_metrics.NAME: settings.kube_state_metrics.mode,
         SELF.job: settings.kube_state_metrics.mode,
         dcgm_exporter.NAME: settings.dcgm_exporter.mode,
+        object_store.NAME: settings.object_store.mode,
+        # SwanLab's own policies let in whichever Prometheus there is; the gate's know that of the stack.
+        swanlab_gate.NAME: _experiment_modes(settings)[swanlab_gate.NAME],
     }
     return tuple(name for name, mode in modes.items() if mode in ("managed", "simulated"))
+
+
+def _planned(settings: Settings, page: Producer) -> int:
+    """Series of a whole job. The buffer's pods are the only targets that the settings count."""
+    targets = settings.swanlab.buffer.replicas if page.job == swanlab_vector.PRODUCER.job else 1
+    return series(page, settings.sizing, targets)
 
 
 def _exists(settings: Settings, page: Producer) -> bool:
@@ -110,6 +126,7 @@ def _exists(settings: Settings, page: Producer) -> bool:
         SELF.job: "managed" if settings.kube_state_metrics.mode == "managed" else "off",
         pushgateway.NAME: settings.pushgateway.mode,
         alertmanager.NAME: "managed" if settings.alertmanager.mode == "managed" else "off",
+        **_experiment_modes(settings),
     }
     existing = settings.existing_prometheus
     if existing is not None:
@@ -119,9 +136,22 @@ def _exists(settings: Settings, page: Producer) -> bool:
     return modes.get(page.job) != "off" or (page.job == dcgm_exporter.NAME and bool(settings.dcgm_exporter.targets))
 
 
+def _experiment_modes(settings: Settings) -> dict[str, str]:
+    """Job → `managed` or `off`. A store of somebody else is theirs to watch."""
+    lab = settings.swanlab
+    own_clickhouse = lab.stores.clickhouse.mode == "chart"
+    return {
+        object_store.NAME: settings.object_store.mode,
+        swanlab_gate.NAME: lab.mode if has_gate(settings) else "off",
+        swanlab_vector.PRODUCER.job: lab.mode,
+        swanlab_clickhouse.PRODUCER.job: lab.mode if own_clickhouse else "off",
+    }
+
+
 def _pods(settings: Settings) -> dict[str, PodTargets]:
     """Job → pods, for jobs whose pods carry labels that somebody chose: this stack, or the settings."""
     stack, node = settings.namespace, node_namespace_name(settings.namespace)
+    lab = swanlab_namespace_name(stack)
     found = {
         name.NAME: PodTargets(namespace=namespace, labels=name.selector(stack), port_name=name.PORT_NAME)
         for name, namespace in (
@@ -131,8 +161,16 @@ def _pods(settings: Settings) -> dict[str, PodTargets]:
             (kube_state_metrics, stack),
             (node_exporter, node),
             (dcgm_exporter, node),
+            (swanlab_gate, lab),
         )
     }
+    found[object_store.NAME] = PodTargets(
+        namespace=stack, labels=object_store.selector(stack), port_name=object_store.METRICS_PORT_NAME
+    )
+    # The chart names its ports as it likes; their numbers are fixed.
+    for job, program in _CHART_PODS.items():
+        port = swanlab.METRICS_PORTS[program]
+        found[job] = PodTargets(namespace=lab, labels=swanlab.pods(program), port=port)
     state = kube_state_metrics
     found[SELF.job] = PodTargets(namespace=stack, labels=state.selector(stack), port_name=state.TELEMETRY_PORT_NAME)
     for name, section in (

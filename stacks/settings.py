@@ -37,8 +37,11 @@ from stacks.fields import (
     Text,
 )
 from stacks.limits import Limits
+from stacks.object_store import ObjectStore
 from stacks.relations import broken
+from stacks.root_secret import Secrets
 from stacks.section import Section
+from stacks.swanlab import Swanlab
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,6 +152,7 @@ class Settings(Section):
     namespace: Namespace = Field(description="namespace that the stack creates and owns")
     images: Images = Field(description="keys source, path, mirror")
     storage: Storage = Field(default_factory=Storage, description="key class_name")
+    secrets: Secrets = Field(default_factory=Secrets, description="keys root or root_file")
     kubelet: Kubelet = Field(default_factory=Kubelet, description="key tls")
     network: Network = Field(default_factory=Network, description="key policies")
     prometheus: Prometheus | None = Field(
@@ -176,6 +180,8 @@ class Settings(Section):
     alertmanager: Alertmanager = Field(
         default_factory=Alertmanager, description="keys mode, receivers, volume and optional ones"
     )
+    object_store: ObjectStore = Field(default_factory=ObjectStore, description="S3: keys mode, volume, buckets, …")
+    swanlab: Swanlab = Field(default_factory=Swanlab, description="experiments: keys mode, host, stores, buffer, …")
 
     @property
     def limits(self) -> Limits:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from components.alertmanager import names as am
 from components.alertmanager.component import Alertmanager
@@ -23,6 +22,7 @@ from components.kube_state_metrics.manifests import manifests as ksm_manifests
 from components.node_exporter import names as node
 from components.node_exporter.component import NodeExporter
 from components.node_exporter.manifests import manifests as node_manifests
+from components.object_store.names import NAME as OBJECT_STORE
 from components.prometheus import names as prom
 from components.prometheus.component import Prometheus
 from components.prometheus.config import render as render_prometheus
@@ -31,40 +31,33 @@ from components.prometheus.manifests import manifests as prometheus_manifests
 from components.pushgateway import names as push
 from components.pushgateway.component import Pushgateway
 from components.pushgateway.manifests import manifests as pushgateway_manifests
+from components.swanlab.names import NAME as SWANLAB
+from components.swanlab_gate.names import NAME as SWANLAB_GATE
 from stacks import arguments, exporter_arguments
-from stacks.contract import Claim, Component, Endpoint, Image, Workload
+from stacks.contract import Claim, Component, Endpoint
+from stacks.experiment_systems import has_gate, named_images, object_store, swanlab, swanlab_gate
 from stacks.scraping import may_be_empty
+from stacks.swanlab_arguments import SDK_ROLE
+from stacks.swanlab_arguments import roles as swanlab_roles
+from stacks.system import System, tier, workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pulumi
-
-    from components.images import ImagePin
-    from components.objects import Manifest
     from stacks.existing import ExistingPrometheus as Wanted
     from stacks.settings import Settings
-
-Images = dict[str, "ImagePin"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class System:
-    """One component as decided, before anything of it exists.
-
-    manifests: role → manifest. promise: its part of the contract. register: makes the Pulumi component. lint: judges
-    the rendered configuration with the program's own tool; raises DeployError.
-    """
-
-    name: str
-    manifests: dict[str, Manifest]
-    promise: Component
-    register: Callable[[pulumi.ResourceOptions], object]
-    lint: Callable[[], None] = field(default=lambda: None)
+    from stacks.system import Images
 
 
 def roles(settings: Settings) -> tuple[str, ...]:
-    """Images that the stack needs, by role; each role is the name of the component that runs it."""
+    """Images that the stack needs and the settings do not name, by role: of a component with one image, its name."""
+    ours = tuple(name for name in components(settings) if name not in (SWANLAB, *named_images(settings)))
+    built = (SDK_ROLE,) if settings.swanlab.mode != "off" and settings.images.source == "file" else ()
+    return (*ours, *swanlab_roles(settings.swanlab), *built)
+
+
+def components(settings: Settings) -> tuple[str, ...]:
+    """Names of the components that the stack deploys, in the order of registration."""
     sections = {
         prom.NAME: "managed" if settings.prometheus is not None else "existing",
         am.NAME: settings.alertmanager.mode,
@@ -72,23 +65,29 @@ def roles(settings: Settings) -> tuple[str, ...]:
         ksm.NAME: settings.kube_state_metrics.mode,
         node.NAME: settings.node_exporter.mode,
         dcgm.NAME: settings.dcgm_exporter.mode,
+        OBJECT_STORE: settings.object_store.mode,
+        SWANLAB: settings.swanlab.mode,
+        SWANLAB_GATE: settings.swanlab.mode if has_gate(settings) else "off",
     }
     return tuple(name for name, mode in sections.items() if mode in ("managed", "simulated"))
 
 
 def systems(settings: Settings, images: Images) -> tuple[System, ...]:
     """Every system of the stack, in the order of registration. images: role → image, for `roles`."""
-    made = tuple(_MAKERS[role](settings, images) for role in roles(settings))
+    made = tuple(_MAKERS[name](settings, images) for name in components(settings))
     wanted = settings.existing_prometheus
-    return made if wanted is None else (_existing_prometheus(settings, wanted), *made)
+    if wanted is None:
+        return made
+    existing_one = _existing_prometheus(settings, wanted)
+    return (*made, existing_one) if existing_one.after else (existing_one, *made)
 
 
 def _prometheus(settings: Settings, images: Images) -> System:
     args = arguments.prometheus_args(settings, images)
     rendered = render_prometheus(args)
     promise = Component(
-        tier=_tier(args.image),
-        workloads=(_workload("StatefulSet", prom.NAME, 1, prom.NAME, args.image),),
+        tier=tier(args.image),
+        workloads=(workload("StatefulSet", prom.NAME, 1, prom.NAME, args.image),),
         claims=(Claim(name=prom.CLAIM, size=args.volume, mounted_at=prom.DATA_PATH),),
         endpoints={"http": Endpoint(service=prom.NAME, port=prom.PORT)},
         revision=rendered.revision,
@@ -123,6 +122,8 @@ def _existing_prometheus(settings: Settings, wanted: Wanted) -> System:
         promise=promise,
         register=lambda opts: ExistingPrometheus(existing.NAME, args, opts),
         lint=lambda: lint_existing(rendered.rule_files),
+        # Its right to find pods lies in their namespace, and SwanLab brings its own.
+        after=(SWANLAB,) if settings.swanlab.mode == "managed" else (),
     )
 
 
@@ -134,8 +135,8 @@ def _alertmanager(settings: Settings, images: Images) -> System:
     if sink is not None:
         endpoints["sink"] = Endpoint(service=sink.service, namespace=sink.namespace, port=sink.port)
     promise = Component(
-        tier=_tier(args.image),
-        workloads=(_workload("StatefulSet", am.NAME, 1, am.NAME, args.image),),
+        tier=tier(args.image),
+        workloads=(workload("StatefulSet", am.NAME, 1, am.NAME, args.image),),
         claims=(Claim(name=am.CLAIM, size=args.volume, mounted_at=am.DATA_PATH),),
         endpoints=endpoints,
         revision=rendered.revision,
@@ -152,8 +153,8 @@ def _alertmanager(settings: Settings, images: Images) -> System:
 def _pushgateway(settings: Settings, images: Images) -> System:
     args = arguments.pushgateway_args(settings, images)
     promise = Component(
-        tier=_tier(args.image),
-        workloads=(_workload("StatefulSet", push.NAME, 1, push.NAME, args.image),),
+        tier=tier(args.image),
+        workloads=(workload("StatefulSet", push.NAME, 1, push.NAME, args.image),),
         claims=(Claim(name=push.CLAIM, size=args.volume, mounted_at=push.DATA_PATH),),
         endpoints={"http": Endpoint(service=push.NAME, port=push.PORT)},
         flags=push.FLAGS,
@@ -169,8 +170,8 @@ def _pushgateway(settings: Settings, images: Images) -> System:
 def _kube_state_metrics(settings: Settings, images: Images) -> System:
     args = exporter_arguments.kube_state_metrics_args(settings, images)
     promise = Component(
-        tier=_tier(args.image),
-        workloads=(_workload("Deployment", ksm.NAME, 1, ksm.CONTAINER, args.image),),
+        tier=tier(args.image),
+        workloads=(workload("Deployment", ksm.NAME, 1, ksm.CONTAINER, args.image),),
         endpoints={"http": Endpoint(service=ksm.NAME, port=ksm.PORT)},
     )
     return System(
@@ -184,9 +185,9 @@ def _kube_state_metrics(settings: Settings, images: Images) -> System:
 def _node_exporter(settings: Settings, images: Images) -> System:
     args = exporter_arguments.node_exporter_args(settings, images)
     promise = Component(
-        tier=_tier(args.image),
+        tier=tier(args.image),
         namespace=args.namespace,
-        workloads=(_workload("DaemonSet", node.NAME, None, node.CONTAINER, args.image),),
+        workloads=(workload("DaemonSet", node.NAME, None, node.CONTAINER, args.image),),
     )
     return System(
         name=node.NAME,
@@ -202,7 +203,7 @@ def _dcgm_exporter(settings: Settings, images: Images) -> System:
     promise = Component(
         tier="gpu" if settings.dcgm_exporter.mode == "managed" and not args.image.stand_in else "simulated",
         namespace=args.namespace,
-        workloads=(_workload("DaemonSet", dcgm.NAME, least, dcgm.CONTAINER, args.image),),
+        workloads=(workload("DaemonSet", dcgm.NAME, least, dcgm.CONTAINER, args.image),),
     )
     return System(
         name=dcgm.NAME,
@@ -219,19 +220,7 @@ _MAKERS: dict[str, Callable[[Settings, Images], System]] = {
     ksm.NAME: _kube_state_metrics,
     node.NAME: _node_exporter,
     dcgm.NAME: _dcgm_exporter,
+    OBJECT_STORE: object_store,
+    SWANLAB: swanlab,
+    SWANLAB_GATE: swanlab_gate,
 }
-
-
-def _workload(
-    kind: Literal["StatefulSet", "Deployment", "DaemonSet"],
-    name: str,
-    replicas: int | None,
-    container: str,
-    image: ImagePin,
-) -> Workload:
-    pinned = Image(container=container, reference=image.reference, image_id=image.image_id)
-    return Workload(kind=kind, name=name, replicas=replicas, images=(pinned,))
-
-
-def _tier(image: ImagePin) -> Literal["simulated", "live"]:
-    return "simulated" if image.stand_in else "live"

@@ -15,15 +15,18 @@ from components.existing_prometheus.component import ExistingPrometheus
 from components.kube import KINDS, register
 from components.kube_state_metrics.component import KubeStateMetrics
 from components.node_exporter.component import NodeExporter
+from components.object_store.component import ObjectStore
 from components.objects import identity
 from components.prometheus.component import Prometheus
 from components.pushgateway.component import Pushgateway
+from components.secrets import ROOT, fingerprint
+from components.swanlab_gate.component import SwanlabGate
 from stacks import bundle, systems
 from stacks.bundle import deploy, plan
 from stacks.cluster import Access
 from stacks.provider import kubernetes_provider
 from tests.offline.components.pulumi_mocks import Recording, record
-from tests.offline.stacks.examples import UID, existing, local_args, settings, write_images
+from tests.offline.stacks.examples import ROOT_SECRET, UID, existing, local_args, settings, write_images
 
 if TYPE_CHECKING:
     from stacks.settings import Settings
@@ -87,6 +90,35 @@ OTHERS = {
     (f"{NETWORK}NetworkPolicy", "dcgm-exporter-network-policy"),
     (f"{APPS}DaemonSet", "dcgm-exporter-daemon-set"),
 }
+EXPERIMENTS = {
+    ("plumbline:object-store:ObjectStore", "object-store"),
+    (f"{CORE}PersistentVolumeClaim", "object-store-data"),
+    (f"{CORE}Secret", "object-store-identities"),
+    (f"{CORE}Secret", "object-store-keys"),
+    (f"{CORE}Service", "object-store-service"),
+    (f"{CORE}Service", "object-store-service-headless"),
+    (f"{NETWORK}NetworkPolicy", "object-store-network-policy"),
+    (f"{APPS}StatefulSet", "object-store-stateful-set"),
+    ("plumbline:swanlab:Swanlab", "swanlab"),
+    (f"{CORE}Namespace", "swanlab-namespace"),
+    *((f"{CORE}PersistentVolumeClaim", f"swanlab-claim-{name}") for name in ("postgres", "redis", "clickhouse")),
+    (f"{CORE}PersistentVolumeClaim", "swanlab-claim-buffer-0"),
+    (f"{CORE}ConfigMap", "swanlab-places"),
+    *((f"{CORE}Secret", f"swanlab-secret-{name}") for name in ("postgres", "redis", "clickhouse", "s3")),
+    *(
+        (f"{NETWORK}NetworkPolicy", f"swanlab-network-{name}")
+        for name in ("default-deny", "gateway", "internal", "gate")
+    ),
+    *(
+        (f"{NETWORK}NetworkPolicy", f"swanlab-network-metrics-{name}")
+        for name in ("gateway", "server", "auth", "house", "vector", "clickhouse")
+    ),
+    ("kubernetes:helm.sh/v3:Release", "swanlab-release"),
+    ("plumbline:swanlab-gate:SwanlabGate", "swanlab-gate"),
+    (f"{CORE}Service", "swanlab-gate-service"),
+    (f"{NETWORK}NetworkPolicy", "swanlab-gate-network-policy"),
+    (f"{APPS}Deployment", "swanlab-gate-deployment"),
+}
 OPERATOR = "kubernetes:monitoring.coreos.com/v1:"
 _POLICIES = ("dcgm-exporter", "kube-state-metrics", "kube-state-metrics-self", "pushgateway", "alertmanager")
 _RULES = (
@@ -106,7 +138,10 @@ COMPONENTS: dict[str, type[pulumi.ComponentResource]] = {
     "kube-state-metrics": KubeStateMetrics,
     "node-exporter": NodeExporter,
     "dcgm-exporter": DcgmExporter,
+    "object-store": ObjectStore,
+    "swanlab-gate": SwanlabGate,
 }
+"""Those of one program each. SwanLab's release has a test of its own."""
 
 
 def children(deployed: Recording, component: str) -> list[str]:
@@ -131,7 +166,7 @@ def deployed(local: Settings, monkeypatch: pytest.MonkeyPatch) -> Recording:
 
 
 def test_tokens_and_names_are_frozen(deployed: Recording) -> None:
-    wanted = FOUNDATION | OWN_PROMETHEUS | OTHERS
+    wanted = FOUNDATION | OWN_PROMETHEUS | OTHERS | EXPERIMENTS
     assert {(resource.type, resource.name) for resource in deployed.resources} == wanted
     assert len(deployed.resources) == len(wanted)
 
@@ -143,8 +178,16 @@ def test_tokens_and_names_for_a_prometheus_that_runs_already_are_frozen(monkeypa
 
 
 def test_every_manifest_is_registered_as_it_is(local: Settings, deployed: Recording) -> None:
+    """But Secrets, whose content the engine alone knows, and the release, whose objects are its chart's.
+
+    Claims of data that knows derived passwords have the root secret's fingerprint besides.
+    """
     wanted = {identity(manifest): manifest for manifest in plan(local).manifests()}
-    assert {identity(r.inputs): r.inputs for r in deployed.resources if r.type.startswith("kubernetes:")} == wanted
+    made = [r for r in deployed.resources if r.type.startswith("kubernetes:")]
+    plain = [r for r in made if not r.type.endswith((":Secret", ":Release"))]
+    marked = [r.inputs["metadata"]["annotations"].pop(ROOT, None) for r in plain if r.type.endswith("Claim")]
+    assert {identity(r.inputs): r.inputs for r in plain} == wanted
+    assert sorted(mark for mark in marked if mark is not None) == [fingerprint(ROOT_SECRET)] * 3
 
 
 def test_everything_goes_to_the_explicit_provider(deployed: Recording) -> None:
@@ -164,21 +207,24 @@ def test_provider_is_bound_to_cluster_context_and_uid(deployed: Recording) -> No
 
 
 def test_claims_and_namespaces_survive_destroy_and_nothing_else_does(deployed: Recording) -> None:
-    namespaces = {"namespace", "node-namespace"}
-    claims = {"prometheus-data", "alertmanager-data", "pushgateway-data"}
-    assert {r.name for r in deployed.resources if r.retained} == namespaces | claims
+    """And where SwanLab's data was: without it, stores that are elsewhere would be left behind unseen."""
+    namespaces = {"namespace", "node-namespace", "swanlab-namespace"}
+    claims = {"prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data"}
+    claims |= {f"swanlab-claim-{name}" for name in ("postgres", "redis", "clickhouse", "buffer-0")}
+    assert {r.name for r in deployed.resources if r.retained} == namespaces | claims | {"swanlab-places"}
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_children_hang_on_their_component(deployed: Recording, component: str) -> None:
-    names = {name for _, name in OWN_PROMETHEUS | OTHERS if name.startswith(f"{component}-")}
+    names = {name for _, name in OWN_PROMETHEUS | OTHERS | EXPERIMENTS if name.startswith(f"{component}-")}
     assert set(children(deployed, component)) == names
 
 
 def test_what_belongs_to_no_component_hangs_on_the_stack_alone(deployed: Recording) -> None:
-    assert {r.name for r in deployed.resources if r.parent not in COMPONENTS} == {
+    components = {*COMPONENTS, "swanlab"}
+    assert {r.name for r in deployed.resources if r.parent not in components} == {
         *(name for _, name in FOUNDATION),
-        *COMPONENTS,
+        *components,
     }
 
 
@@ -218,6 +264,9 @@ def test_contract_waits_for_its_namespace(deployed: Recording) -> None:
         ("kube-state-metrics", {"service_name"}),
         ("node-exporter", {"service_name"}),
         ("dcgm-exporter", {"service_name"}),
+        ("object-store", {"service_name"}),
+        ("swanlab", {"namespace", "service_name"}),
+        ("swanlab-gate", {"service_name"}),
     ],
 )
 def test_component_registers_its_outputs(deployed: Recording, component: str, outputs: set[str]) -> None:

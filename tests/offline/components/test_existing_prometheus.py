@@ -61,31 +61,42 @@ def snake(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def as_the_operator_has_it(name: str, spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """Relabelling that the operator makes of a PodMonitor (pkg/prometheus/promcfg.go, v0.85.0), ours at its end."""
+    """Relabelling that the operator makes of a PodMonitor (pkg/prometheus/promcfg.go, v0.85.0), ours at its end.
+
+    Without a port it keeps every port of the pod, and names none.
+    """
     endpoint = spec["podMetricsEndpoints"][0]
+    port = endpoint.get("port")
+    kept = {"source_labels": ["__meta_kubernetes_pod_container_port_name"], "regex": port, "action": "keep"}
     source = {"namespace": "namespace", "container": "pod_container_name", "pod": "pod_name"}
     return [
         {"source_labels": ["__meta_kubernetes_pod_phase"], "regex": "(Failed|Succeeded)", "action": "drop"},
-        {
-            "source_labels": ["__meta_kubernetes_pod_container_port_name"],
-            "regex": endpoint["port"],
-            "action": "keep",
-        },
+        *([kept] if port else []),
         *({"source_labels": [f"__meta_kubernetes_{meta}"], "target_label": label} for label, meta in source.items()),
         {"target_label": "job", "replacement": f"plumbline/{name}"},
-        {"target_label": "endpoint", "replacement": endpoint["port"]},
+        *([{"target_label": "endpoint", "replacement": port}] if port else []),
         *snake(endpoint["relabelings"]),
     ]
 
 
+PORTS = {"swanlab-vector": "9090", "swanlab-clickhouse": "9363"}
+"""Job → number of the port, where whoever wrote the pods names none."""
+
+
+def port_of(name: str, spec: dict[str, Any]) -> str:
+    """Name of the port that a monitor asks for, or its number."""
+    port: str = spec["podMetricsEndpoints"][0].get("port") or PORTS[name]
+    return port
+
+
 def discovered(port: str, phase: str = "Running") -> dict[str, str]:
-    """What discovery says of one port of one pod."""
+    """What discovery says of one port of one pod: 9090 is a number, and everything else is a name."""
     return {
         "__address__": "10.0.0.9:9400",
         "__meta_kubernetes_namespace": "plumbline-node",
         "__meta_kubernetes_pod_name": "exporter-x",
         "__meta_kubernetes_pod_container_name": "exporter",
-        "__meta_kubernetes_pod_container_port_name": port,
+        f"__meta_kubernetes_pod_container_port_{'number' if port.isdigit() else 'name'}": port,
         "__meta_kubernetes_pod_phase": phase,
         "__meta_kubernetes_pod_node_name": "node-7",
     }
@@ -98,7 +109,7 @@ def pod_jobs() -> list[str]:
 @pytest.mark.parametrize("name", pod_jobs())
 def test_a_target_gets_the_very_labels_that_it_gets_natively(name: str) -> None:
     spec, job = of_kind(existing_args(), "PodMonitor")[name], native()[name]
-    target = discovered(spec["podMetricsEndpoints"][0]["port"])
+    target = discovered(port_of(name, spec))
     ours = visible(apply(as_the_operator_has_it(name, spec), target))
     theirs = visible(apply(job["relabel_configs"], target | {"job": name}))
     assert ours == theirs
@@ -109,8 +120,8 @@ def test_a_target_gets_the_very_labels_that_it_gets_natively(name: str) -> None:
 @pytest.mark.parametrize("name", pod_jobs())
 def test_the_same_targets_are_left_out(name: str) -> None:
     spec, job = of_kind(existing_args(), "PodMonitor")[name], native()[name]
-    port = spec["podMetricsEndpoints"][0]["port"]
-    for target in (discovered("other"), discovered(port, "Succeeded"), discovered(port, "Failed")):
+    port = port_of(name, spec)
+    for target in (discovered("other"), discovered("8686"), discovered(port, "Succeeded"), discovered(port, "Failed")):
         assert apply(as_the_operator_has_it(name, spec), target) is None
         assert apply(job["relabel_configs"], target) is None
 
@@ -296,7 +307,10 @@ def test_policies_let_the_prometheus_in_and_only_where_pods_are_closed() -> None
     assert [port["port"] for port in rule["ports"]] == [
         of_kind(existing_args(), "PodMonitor")["dcgm-exporter"]["podMetricsEndpoints"][0]["port"]
     ]
-    assert of_kind(existing_args(network={"policies": False}), "NetworkPolicy") == {}
+    # The object store is not deployed without them.
+    off = {"mode": "off"}
+    none: dict[str, dict[str, Any]] = {"network": {"policies": False}, "object_store": off, "swanlab": off}
+    assert of_kind(existing_args(**none), "NetworkPolicy") == {}
 
 
 def test_pods_of_somebody_else_get_no_policy() -> None:
@@ -310,7 +324,7 @@ def test_pods_of_somebody_else_get_no_policy() -> None:
 def test_right_to_find_pods_is_given_where_asked_for() -> None:
     assert not of_kind_any(existing_args(), "RoleBinding")
     found = of_kind_any(existing_args(existing_prometheus={"service_account": "prometheus-k8s"}), "RoleBinding")
-    assert {m["metadata"]["namespace"] for m in found} == {"plumbline", "plumbline-node"}
+    assert {m["metadata"]["namespace"] for m in found} == {"plumbline", "plumbline-node", "plumbline-swanlab"}
     assert {m["subjects"][0]["name"] for m in found} == {"prometheus-k8s"}
     assert {m["subjects"][0]["namespace"] for m in found} == {"team-monitoring"}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components import policy
 from components.errors import DeployError
+from components.object_store.manifests import manifests as object_store_manifests
 from components.objects import (
     RETAIN,
     Manifest,
@@ -21,7 +23,10 @@ from components.objects import (
 from components.policy import RULES, enforce, unused_exceptions, violations
 from components.policy_exceptions import EXCEPTIONS
 from components.storage import claim
+from components.swanlab.manifests import manifests as swanlab_manifests
 from tests.offline.components.exporter_args import every_variant
+from tests.offline.components.object_store.test_manifests import ARGS as OBJECT_STORE
+from tests.offline.components.swanlab.golden import NAMES as SWANLABS
 
 LABELS = {
     "app.kubernetes.io/name": "x",
@@ -156,6 +161,8 @@ BAD: tuple[tuple[str, Manifest, str], ...] = (
     ("namespace_is_restricted", labelled_namespace(None), "lets in pods of level privileged"),
     ("namespace_is_restricted", labelled_namespace("baseline"), "lets in pods of level baseline"),
     ("config_holds_no_secret", config("a: 1\n  password: hunter2"), "seems to hold a password or token"),
+    ("config_holds_no_secret", config('{\n  "secret_key": "hunter2"\n}'), "seems to hold a password or token"),
+    ("config_holds_no_secret", config("password: {hunter2}"), "seems to hold a password or token"),
     (
         "config_holds_no_secret",
         config("url: https://user:hunter2@example.com"),
@@ -206,6 +213,10 @@ def test_init_containers_are_judged_too() -> None:
     assert [line for line in violations([found]) if "latest" in line] == violations([found])
 
 
+def test_reference_to_a_secret_is_none() -> None:
+    assert violations([config('{\n  "secret_key": {\n    "name": "keys"\n  }\n}')]) == []
+
+
 def test_digest_alone_pins_an_image() -> None:
     assert violations([broken("container.image", "registry.example.com/x@sha256:" + "0" * 64)]) == []
 
@@ -222,12 +233,36 @@ def test_retention_marker_is_what_the_registration_reads() -> None:
     assert GOOD_CLAIM["metadata"]["annotations"][RETAIN] == "true"
 
 
+def everything() -> list[Manifest]:
+    """Manifests of whatever needs an exception, in every variant."""
+    return [
+        *every_variant(),
+        node_namespace("plumbline"),
+        *object_store_manifests(replace(OBJECT_STORE, node_port=30833)).values(),
+        *(found for args in SWANLABS.values() for found in swanlab_manifests(args()).values()),
+    ]
+
+
 def test_what_the_stack_has_of_its_own_keeps_every_rule_or_has_an_exception() -> None:
-    assert violations([*every_variant(), node_namespace("plumbline")]) == []
+    assert violations(everything()) == []
 
 
 def test_every_exception_is_needed() -> None:
-    assert unused_exceptions([*every_variant(), node_namespace("plumbline")]) == []
+    assert unused_exceptions(everything()) == []
+
+
+def test_swanlab_and_its_object_store_are_excepted_in_one_thing_each() -> None:
+    """The same complaint about another object, and another complaint about the same object, stand."""
+    nodes = object_store_manifests(replace(OBJECT_STORE, node_port=30833))["service"]
+    balanced = {**nodes, "spec": {**nodes["spec"], "type": "LoadBalancer"}}
+    renamed = {**nodes, "metadata": {**nodes["metadata"], "name": "prometheus"}}
+    lab = next(m for m in everything() if m["kind"] == "Namespace" and m["metadata"]["name"].endswith("-swanlab"))
+    privileged = copy.deepcopy(lab)
+    privileged["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "privileged"
+    assert violations([nodes, lab]) == []
+    assert ["is of type LoadBalancer" in line for line in violations([balanced])] == [True]
+    assert ["is of type NodePort" in line for line in violations([renamed])] == [True]
+    assert ["lets in pods of level privileged" in line for line in violations([privileged])] == [True]
 
 
 def test_an_exception_that_nothing_needs_is_seen() -> None:

@@ -17,6 +17,8 @@ from tests.offline.stacks.examples import local_args
 if TYPE_CHECKING:
     from components.objects import Manifest
 
+OFF = {"mode": "off"}
+
 
 def built(args: PrometheusArgs | None = None) -> dict[str, Manifest]:
     wanted = args or local_args()
@@ -122,7 +124,7 @@ def test_network_policy_opens_one_port_to_the_own_namespace() -> None:
 
 
 def test_network_policy_can_be_left_out() -> None:
-    assert "network-policy" not in built(local_args(network={"policies": False}))
+    assert "network-policy" not in built(local_args(network={"policies": False}, object_store=OFF, swanlab=OFF))
 
 
 @pytest.mark.parametrize(("storage_class", "expected"), [(None, None), ("fast", "fast")])

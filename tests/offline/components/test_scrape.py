@@ -67,12 +67,30 @@ def test_labels_that_say_what_a_series_is_about_survive(page: Producer) -> None:
 @PAGES
 def test_labels_of_the_target_are_all_that_the_catalogue_promises(page: Producer) -> None:
     config = job(page.job)
-    port = next((r["regex"] for r in config["relabel_configs"] if r.get("action") == "keep"), "metrics")
-    port_label = "__meta_kubernetes_pod_container_port_name"
-    found = visible(apply(config["relabel_configs"], discovered(**{port_label: port})))
+    keep = next((r for r in config["relabel_configs"] if r.get("action") == "keep"), None)
+    port = {keep["source_labels"][0]: keep["regex"]} if keep else {}
+    found = visible(apply(config["relabel_configs"], discovered(**port)))
     values = {"cluster": "local", "environment": "local", "node": "node-7"}
     instance = {"instance": "node-7"} if page.instance_is_node else {}
     assert found == {label: values[label] for label in page.target_labels} | instance
+
+
+def test_port_without_a_name_is_found_by_its_number_and_no_other_is() -> None:
+    pods = PodTargets(namespace="x", labels={"app": "x"}, port=9090)
+    rules = pod_relabels(pods)
+    number = "__meta_kubernetes_pod_container_port_number"
+    # A port of that name is another's, and 19090 only ends in the same digits.
+    for other in ({number: "19090"}, {number: "8686"}, {"__meta_kubernetes_pod_container_port_name": "9090"}):
+        assert apply(rules, discovered(**other)) is None
+    assert apply(rules, discovered(**{number: "9090"})) is not None
+    assert apply(rules, discovered(**{number: "9090", "__meta_kubernetes_pod_phase": "Failed"})) is None
+    assert (pods.policy_port, PodTargets(namespace="x", labels={}, port_name="http").policy_port) == (9090, "http")
+
+
+@pytest.mark.parametrize("ports", [{}, {"port": 9090, "port_name": "metrics"}])
+def test_port_is_told_in_one_way(ports: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="accepted is one of the two"):
+        PodTargets(namespace="x", labels={}, **ports)
 
 
 @pytest.mark.parametrize("spelling", ["Hostname", "hostname"])

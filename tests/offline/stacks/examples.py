@@ -22,18 +22,38 @@ UID = "11111111-2222-3333-4444-555555555555"
 OTHER_UID = "99999999-8888-7777-6666-555555555555"
 IMAGE_ID = "sha256:" + "a" * 64
 LOCAL_IMAGE = ImagePin(reference="plumbline.local/prometheus:3.16.0-0123abcd", image_id=IMAGE_ID)
-BUILT = {
+ROOT_SECRET = "canary-root-" + "0123456789" * 3
+
+
+def _built(name: str, tag: str, *, stand_in: bool = False) -> ImagePin:
+    return ImagePin(reference=f"plumbline.local/{name}:{tag}-0123abcd", image_id=IMAGE_ID, stand_in=stand_in)
+
+
+MONITORING = {
     "prometheus": LOCAL_IMAGE,
-    "alertmanager": ImagePin(reference="plumbline.local/alertmanager:0.31.1-0123abcd", image_id=IMAGE_ID),
-    "pushgateway": ImagePin(reference="plumbline.local/pushgateway:1.11.1-0123abcd", image_id=IMAGE_ID),
-    "node-exporter": ImagePin(reference="plumbline.local/node-exporter:1.12.1-0123abcd", image_id=IMAGE_ID),
-    "kube-state-metrics": ImagePin(
-        reference="plumbline.local/kube-state-metrics-stand-in:2.19.1-0123abcd", image_id=IMAGE_ID, stand_in=True
-    ),
-    "dcgm-exporter": ImagePin(
-        reference="plumbline.local/dcgm-exporter-simulator:4.6.0-4.8.3-0123abcd", image_id=IMAGE_ID, stand_in=True
-    ),
+    "alertmanager": _built("alertmanager", "0.31.1"),
+    "pushgateway": _built("pushgateway", "1.11.1"),
+    "node-exporter": _built("node-exporter", "1.12.1"),
+    "kube-state-metrics": _built("kube-state-metrics-stand-in", "2.19.1", stand_in=True),
+    "dcgm-exporter": _built("dcgm-exporter-simulator", "4.6.0-4.8.3", stand_in=True),
 }
+_STAND_INS = ("swanlab-server", "swanlab-auth", "swanlab-house", "swanlab-vector", "swanlab-cloud", "swanlab-next")
+EXPERIMENTS = {
+    "object-store": _built("seaweedfs", "4.48"),
+    "swanlab-gate": _built("swanlab-gate", "1"),
+    **{role: _built("swanlab-stand-in", "3.1.1", stand_in=True) for role in _STAND_INS},
+    **{
+        role: _built("swanlab-gateway-stand-in", "1", stand_in=True) for role in ("swanlab-gateway", "swanlab-identify")
+    },
+    "swanlab-helper": _built("volume-helper", "1.35.0"),
+    "swanlab-postgres": _built("postgres", "15.8"),
+    "swanlab-redis": _built("redis", "7.0.15"),
+    "swanlab-clickhouse": _built("clickhouse-engine", "24.3", stand_in=True),
+    "swanlab-s3": _built("seaweedfs", "4.48"),
+    "swanlab-mc": _built("swanlab-stand-in", "3.1.1", stand_in=True),
+    "swanlab-sdk": _built("swanlab-sdk", "0.8.4"),
+}
+BUILT = MONITORING | EXPERIMENTS
 """Role → image, as images.json of the embedded cluster has them."""
 
 
@@ -50,6 +70,7 @@ def completed(stack: str, images: Path | None = None) -> dict[str, Any]:
     found["plumbline:cluster"] = {"context": "plumbline", **found["plumbline:cluster"], "uid": UID}
     if images is not None and found["plumbline:images"]["source"] == "file":
         found["plumbline:images"] = {**found["plumbline:images"], "path": str(images)}
+        found["plumbline:secrets"] = {"root": ROOT_SECRET}
     return found
 
 

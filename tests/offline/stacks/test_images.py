@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from components.errors import DeployError
 from stacks.images import VERSIONS, resolve, upstream
 from stacks.settings import Images
-from tests.offline.stacks.examples import BUILT, write_images
+from tests.offline.stacks.examples import BUILT, MONITORING, write_images
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,13 +55,41 @@ def test_broken_list_is_refused(tmp_path: Path) -> None:
 
 
 def test_upstream_pins_are_complete() -> None:
-    assert {role: pin.reference for role, pin in resolve(Images(source="upstream"), tuple(BUILT)).items()} == {
+    assert {role: pin.reference for role, pin in resolve(Images(source="upstream"), tuple(MONITORING)).items()} == {
         "prometheus": "quay.io/prometheus/prometheus:v3.16.0",
         "alertmanager": "quay.io/prometheus/alertmanager:v0.31.1",
         "pushgateway": "quay.io/prometheus/pushgateway:v1.11.1",
         "node-exporter": "quay.io/prometheus/node-exporter:v1.12.1",
         "kube-state-metrics": "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.19.1",
         "dcgm-exporter": "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless",
+    }
+
+
+def test_upstream_has_every_image_of_swanlabs_chart() -> None:
+    # The list in SwanLab's deployment guide, and the version of the chart that this project targets.
+    applications = ("server", "auth", "house", "cloud", "next")
+    expected = {f"swanlab-{name}": f"repo.swanlab.cn/self-hosted/swanlab-{name}:v3.1.1" for name in applications} | {
+        "swanlab-gateway": "repo.swanlab.cn/public/traefik:3.6",
+        "swanlab-identify": "repo.swanlab.cn/public/swanlab-helper/identify:v1.2",
+        "swanlab-helper": "repo.swanlab.cn/public/busybox:1.37.0",
+        "swanlab-vector": "repo.swanlab.cn/public/vector:0.51.1-debian",
+        "swanlab-postgres": "repo.swanlab.cn/self-hosted/postgres:16.1",
+        "swanlab-redis": "repo.swanlab.cn/self-hosted/redis-stack:7.4.0-v8",
+        "swanlab-clickhouse": "repo.swanlab.cn/self-hosted/clickhouse-server:24.3",
+        "swanlab-s3": "repo.swanlab.cn/self-hosted/minio/minio:RELEASE.2025-09-07T16-13-09Z",
+        "swanlab-mc": "repo.swanlab.cn/self-hosted/minio/mc:RELEASE.2025-08-13T08-35-41Z",
+        "object-store": "docker.io/chrislusf/seaweedfs:4.48",
+    }
+    found = resolve(Images(source="upstream"), tuple(expected))
+    assert {role: pin.reference for role, pin in found.items()} == expected
+
+
+def test_chart_is_pinned_beside_the_images() -> None:
+    assert tomllib.loads(VERSIONS.read_text())["charts"]["swanlab"] == {
+        "repository": "https://helm.swanlab.cn",
+        "name": "self-hosted",
+        "version": "0.6.2",
+        "app_version": "v3.1.1",
     }
 
 

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from components.errors import DeployError
+from components.secrets import fingerprint
 from stacks.claims import check_claim, check_namespace
 from stacks.cluster import Access, LiveClaim
 from stacks.identity import check_identity
 from stacks.preflight import check_cluster, volumes
 from stacks.settings import parse
-from tests.offline.stacks.examples import OTHER_UID, UID, as_pulumi_has_it, existing, settings, stack_file
+from tests.offline.stacks.examples import (
+    OTHER_UID,
+    ROOT_SECRET,
+    UID,
+    as_pulumi_has_it,
+    existing,
+    settings,
+    stack_file,
+    write_images,
+)
+
+if TYPE_CHECKING:
+    from tests.offline.stacks.api_server import Server
 
 WHERE = Access(kubeconfig=Path("/k/config"), context="kind-kind")
 
@@ -81,12 +94,95 @@ def test_right_cluster_is_accepted_and_identified_first() -> None:
     ]
 
 
-def test_stack_with_everything_is_asked_about_three_claims_and_its_gpus() -> None:
+def test_stack_with_everything_is_asked_about_its_claims_swanlab_and_its_gpus(tmp_path: Path) -> None:
     cluster = Cluster()
-    check_cluster(settings("local"), WHERE, cluster)
-    claims = ("prometheus-data", "alertmanager-data", "pushgateway-data")
+    check_cluster(settings("local", write_images(tmp_path / "images.json")), WHERE, cluster)
+    claims = ("prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data")
     asked = [line for name in claims for line in asked_about(name, "local")]
-    assert cluster.asked == ["namespace kube-system", *asked, *LISTS]
+    stores = ("swanlab-postgres-pvc", "swanlab-redis-pvc", "swanlab-clickhouse-pvc")
+    lab = (*stores, "data-swanlab-self-hosted-vector-0")
+    assert cluster.asked == [
+        "namespace kube-system",
+        *asked,
+        "list /api/v1/namespaces/plumbline/persistentvolumeclaims",
+        "list /api/v1/namespaces/plumbline-swanlab/persistentvolumeclaims",
+        "list /api/v1/namespaces/plumbline-swanlab/persistentvolumeclaims",
+        "list /api/v1/namespaces/plumbline-swanlab/secrets?labelSelector=owner%3Dhelm%2Cname%3Dswanlab-self-hosted"
+        "%2Cstatus%20in%20%28pending-install%2Cpending-upgrade%2Cpending-rollback%29",
+        *(f"claims {name} of stack local" for name in lab),
+        "list /api/v1/namespaces/plumbline-swanlab/configmaps?fieldSelector=metadata.name%3Dswanlab-stores",
+        *(f"claim plumbline-swanlab/{name}" for name in lab),
+        "list /apis/apps/v1/namespaces/plumbline-swanlab/statefulsets",
+        *LISTS,
+    ]
+
+
+class Remembering(Cluster):
+    """A cluster whose claims remember what their data was given."""
+
+    def __init__(self, namespace: str, claim: str, **annotations: str) -> None:
+        super().__init__()
+        known = {f"plumbline/{key}": value for key, value in annotations.items()}
+        meta = {"name": claim, "labels": {"plumbline/stack": "local"}, "annotations": known}
+        path = f"/api/v1/namespaces/{namespace}/persistentvolumeclaims"
+        self.lists: dict[str, list[dict[str, Any]]] = {path: [{"metadata": meta, "status": {"phase": "Bound"}}]}
+
+    def listing(self, path: str) -> list[dict[str, Any]]:
+        return self.lists.get(path, [])
+
+
+@pytest.mark.parametrize(
+    ("namespace", "claim"),
+    [("plumbline", "object-store-data"), ("plumbline-swanlab", "swanlab-clickhouse-pvc")],
+)
+def test_another_root_secret_is_refused_before_anything_changes(tmp_path: Path, namespace: str, claim: str) -> None:
+    wanted = settings("local", write_images(tmp_path / "images.json"))
+    check_cluster(wanted, WHERE, Remembering(namespace, claim, root=fingerprint(ROOT_SECRET)))
+    with pytest.raises(DeployError, match=f"is not the one that the data in {namespace} knows") as caught:
+        check_cluster(wanted, WHERE, Remembering(namespace, claim, root=fingerprint("x" * 32)))
+    assert "put it back from a copy" in str(caught.value)
+    assert "canary" not in str(caught.value)
+
+
+def test_lowered_generation_of_the_object_store_is_refused(tmp_path: Path) -> None:
+    images = write_images(tmp_path / "images.json")
+    cluster = Remembering("plumbline", "object-store-data", generation="3")
+    with pytest.raises(DeployError, match="generation is 2, and claim plumbline/object-store-data was given 3"):
+        check_cluster(settings("local", images, object_store={"generation": 2}), WHERE, cluster)
+    for wanted in (3, 5):
+        check_cluster(settings("local", images, object_store={"generation": wanted}), WHERE, cluster)
+
+
+class WithMedia(Cluster):
+    """A cluster in which this stack's media are on a claim of SwanLab's chart."""
+
+    def listing(self, path: str) -> list[dict[str, Any]]:
+        self.asked.append(f"list {path}")
+        meta = {"name": "swanlab-minio-pvc", "labels": {"plumbline/stack": "local"}}
+        return [{"metadata": meta, "status": {"phase": "Bound"}}] if path.endswith("persistentvolumeclaims") else []
+
+
+def test_swanlab_that_would_leave_data_behind_is_refused_before_anything_else_is_asked(tmp_path: Path) -> None:
+    cluster = WithMedia()
+    with pytest.raises(DeployError, match="SwanLab cannot be deployed like this; nothing was changed") as caught:
+        check_cluster(settings("local", write_images(tmp_path / "images.json")), WHERE, cluster)
+    assert "claim plumbline-swanlab/swanlab-minio-pvc holds data of this stack" in str(caught.value)
+    assert not set(LISTS) & set(cluster.asked)
+    off = WithMedia()
+    check_cluster(settings("local", swanlab={"mode": "off"}), WHERE, off)
+    assert not [line for line in off.asked if "swanlab" in line]
+
+
+def test_store_of_swanlab_elsewhere_is_asked_whether_it_answers(server: Server) -> None:
+    """A Redis is said to be where an HTTP server is."""
+    host, _, port = server.url.removeprefix("http://").partition(":")
+    redis = {"mode": "external", "host": host, "port": int(port), "secret": "redis-login"}
+    found = settings("kind", swanlab={"mode": "managed", "stores": {"redis": redis}})
+    with pytest.raises(DeployError) as caught:
+        check_cluster(found, WHERE, Cluster())
+    message = str(caught.value)
+    assert f"Redis {host}:{port} (plumbline:swanlab.stores.redis) does not answer as a Redis does" in message
+    assert "Secret plumbline-swanlab/redis-login is missing" in message
 
 
 def test_secrets_are_looked_for_before_gpus() -> None:
@@ -96,17 +192,23 @@ def test_secrets_are_looked_for_before_gpus() -> None:
     assert cluster.asked[-1] == "secret plumbline/alert-receivers"
 
 
-def test_operator_is_asked_last_and_only_of_a_stack_that_uses_one() -> None:
+def test_operator_is_asked_last_and_only_of_a_stack_that_uses_one(tmp_path: Path) -> None:
     cluster = Cluster()
     with pytest.raises(DeployError, match="the cluster does not know"):
-        check_cluster(existing("local"), WHERE, cluster)
+        check_cluster(existing("local", write_images(tmp_path / "images.json")), WHERE, cluster)
     assert cluster.asked[-len(LISTS) - 1 :] == [*LISTS, "schemas monitoring.coreos.com/v1"]
     assert "claim plumbline/prometheus-data" not in cluster.asked
 
 
 def test_each_claim_is_as_large_as_its_own_setting() -> None:
-    wanted = settings("local", prometheus={"volume": "5Gi"}, alertmanager={"volume": "3Gi"}, pushgateway={})
-    assert volumes(wanted) == {"prometheus-data": "5Gi", "alertmanager-data": "3Gi", "pushgateway-data": "256Mi"}
+    sizes = {"prometheus": "5Gi", "alertmanager": "3Gi", "object_store": "30Gi"}
+    wanted = settings("local", None, **{section: {"volume": size} for section, size in sizes.items()})
+    assert volumes(wanted) == {
+        "prometheus-data": "5Gi",
+        "alertmanager-data": "3Gi",
+        "pushgateway-data": "256Mi",
+        "object-store-data": "30Gi",
+    }
     off = settings("kind", pushgateway={"mode": "off"})
     assert volumes(off) == {"prometheus-data": "4Gi"}
     assert set(volumes(existing())) == {"alertmanager-data", "pushgateway-data"}

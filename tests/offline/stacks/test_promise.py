@@ -32,11 +32,17 @@ OWN_PROMETHEUS = {
 PUSH = {"push.flags", "push.labels"}
 GPU = {"gpu.count", "gpu.attribution", "gpu.handover"}
 ALERTING = {"alertmanager.config", "alertmanager.connected"}
+OBJECTS = {"objects.roundtrip", "objects.anonymous"}
+EXPERIMENTS = {
+    *("swanlab.ready", "swanlab.activated", "swanlab.closed", "swanlab.large_bodies", "swanlab.volumes"),
+    "swanlab.roundtrip",
+}
 NODE = {"node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"}
 
 
 RECEIVERS = stack_file("staging")["plumbline:alertmanager"]["receivers"]
 MONITORED = ("metrics", "prometheus-managed", "kube-state", "push")
+KEPT = ("object-store", "experiments", "experiments-pod")
 
 
 def planned(stack: str, tmp_path: Path) -> Plan:
@@ -46,7 +52,7 @@ def planned(stack: str, tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("stack", "capabilities"),
     [
-        ("local", (*MONITORED, "gpu", "alerting", "alert-sink", "node-access", "disruptive")),
+        ("local", (*MONITORED, *KEPT, "gpu", "alerting", "alert-sink", "node-access", "disruptive")),
         ("kind", (*MONITORED, "disruptive")),
         ("staging", (*MONITORED, "gpu", "alerting")),
         ("prod", (*MONITORED, "gpu", "alerting")),
@@ -65,7 +71,7 @@ DELIVERY = {"alerting.delivery"}
 @pytest.mark.parametrize(
     ("stack", "checks"),
     [
-        ("local", EVERYTHING | DELIVERY | NODE),
+        ("local", EVERYTHING | DELIVERY | NODE | OBJECTS | EXPERIMENTS | {"swanlab.roundtrip_pod"}),
         ("kind", ALWAYS | OWN_PROMETHEUS | PUSH),
         ("staging", EVERYTHING),
         ("prod", EVERYTHING),
@@ -107,8 +113,15 @@ def test_stack_with_somebody_elses_prometheus_promises_nothing_of_its_inside() -
             set(),
         ),
         ({"cluster": {"node_access": True}}, {"node-access"}, set()),
+        ({"object_store": {"mode": "managed", "buckets": [{"name": "media"}]}}, {"object-store"}, set()),
+        ({"swanlab": {"mode": "managed"}}, {"experiments"}, set()),
+        ({"swanlab": {"mode": "managed", "sdk_image": "r.example.org/sdk:1"}}, {*KEPT} - {"object-store"}, set()),
+        ({"swanlab": {"mode": "off", "sdk_image": "r.example.org/sdk:1"}}, set(), set()),
     ],
-    ids=["no GPUs", "GPUs outside", "no objects", "no pushes", "nobody", "a team's own", "sink", "node"],
+    ids=[
+        *("no GPUs", "GPUs outside", "no objects", "no pushes", "nobody", "a team's own", "sink", "node"),
+        *("buckets", "experiments", "an SDK for pods", "an SDK for nothing"),
+    ],
 )
 def test_each_capability_follows_from_its_setting(
     sections: dict[str, dict[str, Any]], gained: set[str], lost: set[str]
@@ -158,9 +171,17 @@ def test_config_map_holds_the_same_contract_as_the_output(tmp_path: Path) -> Non
 
 
 def test_network_policies_can_be_left_out(tmp_path: Path) -> None:
+    """Those of SwanLab too; an object store cannot be without."""
     path = write_images(tmp_path / "images.json")
-    found = plan(settings("local", path, network={"policies": False})).manifests()
-    assert [m["kind"] for m in found if m["kind"] == "NetworkPolicy"] == []
+    without: dict[str, Any] = {"object_store": {"mode": "off"}, "swanlab": {"stores": {}}}
+    closed = plan(settings("local", path, **without))
+    assert {"swanlab", "swanlab-gate"} <= {s.name for s in closed.systems for m in s.manifests.values() if policy(m)}
+    found = plan(settings("local", path, network={"policies": False}, **without))
+    assert [m["metadata"]["name"] for m in found.manifests() if policy(m)] == []
+
+
+def policy(manifest: dict[str, Any]) -> bool:
+    return bool(manifest["kind"] == "NetworkPolicy")
 
 
 def test_receivers_of_the_contract_name_files_never_contents() -> None:

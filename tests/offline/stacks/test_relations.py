@@ -127,3 +127,78 @@ def test_context_is_never_taken_from_the_environment() -> None:
 )
 def test_options_of_the_other_image_source_are_refused(images: dict[str, str], words: str) -> None:
     assert words in refusal("kind", {**completed("kind"), "plumbline:images": images})
+
+
+BUCKETS = [{"name": "swanlab-private", "owner": "swanlab"}, {"name": "swanlab-public", "owner": "swanlab"}]
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "words"),
+    [
+        ("object_store", {"mode": "managed"}, "plumbline:object_store.buckets is empty"),
+        ("swanlab", {"mode": "managed", "host": "http://x/y"}, "plumbline:swanlab.host is `http://x/y`"),
+        (
+            "secrets",
+            {"root": "x" * 32, "root_file": "/r"},
+            "both plumbline:secrets.root and plumbline:secrets.root_file",
+        ),
+    ],
+)
+def test_relations_of_each_section_are_asked_when_settings_are_read(
+    section: str, values: dict[str, Any], words: str
+) -> None:
+    assert words in refusal("kind", completed("kind") | {f"plumbline:{section}": values})
+
+
+def object_store_refusal(**values: object) -> str:
+    wanted = {"mode": "managed", "buckets": BUCKETS, **values}
+    return refusal("kind", completed("kind") | {"plumbline:object_store": wanted})
+
+
+def test_object_store_without_buckets_is_refused() -> None:
+    message = object_store_refusal(buckets=[])
+    assert "plumbline:object_store.mode is `managed` and plumbline:object_store.buckets is empty" in message
+    assert (
+        "accepted: one bucket or more; fix: pulumi config set --path 'plumbline:object_store.buckets[0].name'"
+        in message
+    )
+
+
+def test_bucket_that_is_listed_twice_is_refused() -> None:
+    assert "plumbline:object_store.buckets has 2 named swanlab-public" in object_store_refusal(
+        buckets=[*BUCKETS, {"name": "swanlab-public", "owner": "other"}]
+    )
+
+
+@pytest.mark.parametrize("bucket", [{"name": "media", "owner": "admin"}, {"name": "anonymous"}])
+def test_owner_with_a_name_of_the_stores_own_is_refused(bucket: dict[str, str]) -> None:
+    """The administrator opens every bucket, and whoever is anonymous needs no key; a bucket's name is its owner's."""
+    owner = bucket.get("owner", bucket["name"])
+    message = object_store_refusal(buckets=[*BUCKETS, bucket])
+    assert f"plumbline:object_store.buckets has {bucket['name']} with the owner `{owner}`" in message
+    assert "accepted: any but `admin` and `anonymous`" in message
+
+
+def test_object_store_without_network_policies_is_refused() -> None:
+    config = completed("kind") | {"plumbline:network": {"policies": False}}
+    assert parse("kind", as_pulumi_has_it(config)).network.policies is False
+    message = refusal("kind", config | {"plumbline:object_store": {"mode": "managed", "buckets": BUCKETS}})
+    assert "plumbline:object_store.mode is `managed` and plumbline:network.policies is false" in message
+    assert "fix: pulumi config set --path 'plumbline:network.policies' true" in message
+
+
+def test_object_store_that_is_off_may_say_what_it_likes() -> None:
+    config = completed("kind") | {"plumbline:network": {"policies": False}, "plumbline:object_store": {"mode": "off"}}
+    assert parse("kind", as_pulumi_has_it(config)).object_store.buckets == ()
+
+
+S3 = {"mode": "external", "public": {"bucket": "swanlab-public", "endpoint": "s3.example.org"}}
+
+
+@pytest.mark.parametrize("store", [None, {"mode": "off"}, {"mode": "managed", "buckets": []}, {"mode": "managed"}])
+def test_swanlab_that_relies_on_a_store_which_is_not_there_is_refused_with_words(store: dict[str, Any] | None) -> None:
+    s3 = {**S3, "private": {"bucket": "swanlab-private", "endpoint": "s3.example.org"}}
+    config = completed("kind") | {"plumbline:swanlab": {"mode": "managed", "stores": {"s3": s3}}}
+    message = refusal("kind", config if store is None else config | {"plumbline:object_store": store})
+    assert "plumbline:swanlab.stores.s3" in message
+    assert "fix: " in message

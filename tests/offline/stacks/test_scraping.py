@@ -9,6 +9,7 @@ import pytest
 from components.scrape import PodTargets, ScrapeJob, StaticTarget
 from stacks.scraping import guarded, promised_jobs, rule_inputs, scrape_jobs, tells_own_alertmanager
 from tests.offline.stacks.examples import existing, settings
+from tests.offline.stacks.swanlab_examples import BUCKETS, ELSEWHERE, with_swanlab
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 CLUSTER = {"apiserver", "kubelet", "cadvisor"}
 KUBE_STATE = {"kube-state-metrics", "kube-state-metrics-self"}
+EXPERIMENTS = {"object-store", "swanlab-gate", "swanlab-vector", "swanlab-clickhouse"}
 EVERY_JOB = {"prometheus", *CLUSTER, "dcgm-exporter", "node-exporter", *KUBE_STATE, "pushgateway", "alertmanager"}
+"""Of a stack without SwanLab."""
 TEAM = {"namespace": "team", "labels": {"app": "theirs"}, "port": "http"}
 OUTSIDE = [{"node": "slurm-1", "address": "slurm-1.example.com:9400"}]
 
@@ -59,7 +62,48 @@ def promised(found: Settings) -> dict[str, Promised]:
     ],
 )
 def test_jobs_per_mode(stack: str, sections: dict[str, Any], missing: set[str]) -> None:
-    assert set(jobs(settings(stack, None, **sections))) == EVERY_JOB - missing
+    experiments = EXPERIMENTS if stack == "local" else set()
+    assert set(jobs(settings(stack, None, **sections))) == (EVERY_JOB | experiments) - missing
+
+
+@pytest.mark.parametrize(
+    ("keys", "store", "missing"),
+    [
+        ({"gate_image": "registry.example.org/gate:1"}, {"mode": "managed", "buckets": BUCKETS}, set()),
+        # Where its image cannot be had there is no gate; what would be asked of it is then not asked.
+        ({}, {"mode": "managed", "buckets": BUCKETS}, {"swanlab-gate"}),
+        ({}, {"mode": "off"}, {"swanlab-gate", "object-store"}),
+        ({"stores": ELSEWHERE}, {"mode": "off"}, {"swanlab-gate", "object-store", "swanlab-clickhouse"}),
+        ({"mode": "off"}, {"mode": "managed", "buckets": BUCKETS}, EXPERIMENTS - {"object-store"}),
+    ],
+    ids=["all", "no gate", "no object store", "stores elsewhere", "no SwanLab"],
+)
+def test_of_swanlab_is_scraped_what_this_stack_runs(
+    keys: dict[str, Any], store: dict[str, Any], missing: set[str]
+) -> None:
+    assert set(jobs(with_swanlab("staging", store, **keys))) & EXPERIMENTS == EXPERIMENTS - missing
+
+
+def test_parts_of_swanlab_are_found_in_its_namespace_and_those_of_the_chart_by_number() -> None:
+    """Numbers are those of the chart, 9090 and 9363. The gate is a part of the stack and bears its name as instance."""
+    found = {job: wanted.pods for job, wanted in jobs(settings("local")).items() if job in EXPERIMENTS}
+    chart = {"app.kubernetes.io/instance": "swanlab-self-hosted"}
+    gate = {"app.kubernetes.io/name": "swanlab-gate", "app.kubernetes.io/instance": "plumbline"}
+    store = {"app.kubernetes.io/name": "object-store", "app.kubernetes.io/instance": "plumbline"}
+    there = "plumbline-swanlab"
+    vector, clickhouse = (chart | {"app.kubernetes.io/service": name} for name in ("vector", "clickhouse"))
+    assert found == {
+        "object-store": PodTargets(namespace="plumbline", labels=store, port_name="metrics"),
+        "swanlab-gate": PodTargets(namespace=there, labels=gate, port_name="http"),
+        "swanlab-vector": PodTargets(namespace=there, labels=vector, port=9090),
+        "swanlab-clickhouse": PodTargets(namespace=there, labels=clickhouse, port=9363),
+    }
+
+
+def test_every_pod_of_the_buffer_is_planned_for_in_the_budget_of_its_job() -> None:
+    for replicas in (1, 2):
+        found = promised(with_swanlab("staging", buffer={"replicas": replicas}))
+        assert found["swanlab-vector"].max_series == 600 * replicas
 
 
 @pytest.mark.parametrize("own", [(), ("cadvisor",), ("apiserver", "kubelet", "cadvisor")], ids=str)
@@ -198,7 +242,7 @@ def test_watchdog_is_there_where_somebody_is_told(found: Callable[[], Settings],
 def test_policies_of_the_stack_guard_what_it_deploys_in_the_pod_network() -> None:
     """node-exporter is in the node's own network, where no policy applies."""
     everything = {"alertmanager", "pushgateway", *KUBE_STATE, "dcgm-exporter"}
-    assert set(guarded(settings("local"))) == everything
+    assert set(guarded(settings("local"))) == everything | {"object-store", "swanlab-gate"}
     assert set(guarded(settings("kind"))) == everything - {"alertmanager", "dcgm-exporter"}
     theirs = {"mode": "existing", "existing": TEAM}
     found = settings("staging", dcgm_exporter=theirs, kube_state_metrics=theirs)

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 EVERY_ROLE = ("prometheus", "alertmanager", "pushgateway", "kube-state-metrics", "node-exporter", "dcgm-exporter")
 TEAM = {"namespace": "team", "labels": {"app": "theirs"}, "port": "http"}
 UPSTREAM = {role: ImagePin(reference=f"registry.example.com/x/{role}:v1") for role in EVERY_ROLE}
-NODE_AGENTS = {"node-exporter", "dcgm-exporter"}
+WITHOUT_EXPERIMENTS = {"object_store": {"mode": "off"}, "swanlab": {"mode": "off"}}
+NAMESPACES = dict.fromkeys(("node-exporter", "dcgm-exporter"), "plumbline-node") | dict.fromkeys(
+    ("swanlab", "swanlab-gate"), "plumbline-swanlab"
+)
+"""Component → namespace, where that is not the stack's."""
 
 
 def promises(found: Settings, images: dict[str, ImagePin] | None = None) -> dict[str, Component]:
@@ -33,7 +37,7 @@ def promises(found: Settings, images: dict[str, ImagePin] | None = None) -> dict
 @pytest.mark.parametrize(
     ("stack", "sections", "missing"),
     [
-        ("local", {}, set()),
+        ("local", WITHOUT_EXPERIMENTS, set()),
         ("staging", {}, set()),
         ("kind", {}, {"dcgm-exporter", "alertmanager"}),
         ("staging", {"dcgm_exporter": {"mode": "existing", "existing": TEAM}}, {"dcgm-exporter"}),
@@ -62,10 +66,12 @@ def test_image_list_without_a_needed_role_is_refused_before_anything_is_decided(
 
 
 def test_each_system_runs_the_image_of_its_role() -> None:
+    """A system of one program has the role of its name; SwanLab's programs have roles that begin with it."""
     for name, promise in promises(settings("local")).items():
-        (workload,) = promise.workloads
-        (image,) = workload.images
-        assert (image.reference, image.image_id) == (BUILT[name].reference, BUILT[name].image_id)
+        for workload in promise.workloads:
+            (image,) = workload.images
+            wanted = BUILT[f"swanlab-{image.container}" if name == "swanlab" else name]
+            assert (image.reference, image.image_id) == (wanted.reference, wanted.image_id)
 
 
 def test_stand_ins_are_simulated_and_the_rest_is_live() -> None:
@@ -76,6 +82,9 @@ def test_stand_ins_are_simulated_and_the_rest_is_live() -> None:
         "kube-state-metrics": "simulated",
         "node-exporter": "live",
         "dcgm-exporter": "simulated",
+        "object-store": "live",
+        "swanlab": "simulated",
+        "swanlab-gate": "live",
     }
 
 
@@ -93,7 +102,7 @@ def test_upstream_exporter_measures_real_gpus() -> None:
 
 
 def test_simulated_mode_is_never_a_measurement_whatever_the_image() -> None:
-    assert promises(settings("local"), UPSTREAM)["dcgm-exporter"].tier == "simulated"
+    assert promises(settings("local"), BUILT | UPSTREAM)["dcgm-exporter"].tier == "simulated"
 
 
 def test_pins_of_upstream_are_no_stand_ins() -> None:
@@ -101,22 +110,24 @@ def test_pins_of_upstream_are_no_stand_ins() -> None:
     assert not [role for role, pin in found.items() if pin.stand_in]
 
 
-def test_node_agents_lie_in_their_own_namespace() -> None:
+def test_node_agents_and_swanlab_lie_in_namespaces_of_their_own() -> None:
     for system in systems(settings("local"), BUILT):
-        wanted = "plumbline-node" if system.name in NODE_AGENTS else "plumbline"
+        wanted = NAMESPACES.get(system.name, "plumbline")
         assert (system.promise.namespace or "plumbline") == wanted
         there = {m["metadata"]["namespace"] for m in system.manifests.values() if "namespace" in m["metadata"]}
         assert there == {wanted}
 
 
 def test_each_workload_and_claim_is_promised_as_it_is_deployed() -> None:
+    """SwanLab's workloads are its chart's: of them there are no manifests here."""
     for system in systems(settings("local"), BUILT):
         deployed = {
             (m["kind"], m["metadata"]["name"], m["spec"].get("replicas"))
             for m in system.manifests.values()
             if m["kind"] in ("StatefulSet", "Deployment", "DaemonSet")
         }
-        assert {(w.kind, w.name, w.replicas) for w in system.promise.workloads} == deployed
+        promised = {(w.kind, w.name, w.replicas) for w in system.promise.workloads}
+        assert promised if system.name == "swanlab" else promised == deployed
         claims = {
             m["metadata"]["name"]: m["spec"]["resources"]["requests"]["storage"]
             for m in system.manifests.values()
@@ -127,6 +138,8 @@ def test_each_workload_and_claim_is_promised_as_it_is_deployed() -> None:
 
 def test_each_endpoint_is_a_service_with_that_port() -> None:
     for system in systems(settings("local"), BUILT):
+        if system.name == "swanlab":
+            continue  # its Services are its chart's
         services = {
             (m["metadata"]["name"], port["port"])
             for m in system.manifests.values()
@@ -149,9 +162,13 @@ def test_node_namespace_exists_with_its_agents_alone(tmp_path: Path) -> None:
 
 
 def test_namespaces_come_before_everything_that_lies_in_them(tmp_path: Path) -> None:
-    kinds = [m["kind"] for m in plan(settings("local", write_images(tmp_path / "images.json"))).manifests()]
-    assert kinds[:2] == ["Namespace", "Namespace"]
-    assert "Namespace" not in kinds[2:]
+    there: list[str] = []
+    for manifest in plan(settings("local", write_images(tmp_path / "images.json"))).manifests():
+        meta = manifest["metadata"]
+        if manifest["kind"] == "Namespace":
+            there.append(meta["name"])
+        assert meta.get("namespace", there[0]) in there, meta["name"]
+    assert there == ["plumbline", "plumbline-node", "plumbline-swanlab"]
 
 
 def test_namespace_gets_the_labels_by_which_somebody_elses_prometheus_selects_it() -> None:
@@ -168,3 +185,12 @@ def test_revision_follows_the_configuration(name: str) -> None:
     assert plain is not None
     assert promises(changed)[name].revision != plain
     assert promises(settings("local"))[name].revision == plain
+
+
+@pytest.mark.parametrize("mode", ["managed", "off"])
+def test_what_somebody_elses_prometheus_may_see_of_swanlab_comes_after_its_namespace(mode: str) -> None:
+    """SwanLab's namespace is no part of the foundation; a right or a policy in it would find nothing to lie in."""
+    found = {system.name: system for system in systems(existing("local", swanlab={"mode": mode}), BUILT)}
+    order = list(found)
+    assert found["prometheus"].after == (("swanlab",) if mode == "managed" else ())
+    assert all(order.index(name) < order.index("prometheus") for name in found["prometheus"].after)
