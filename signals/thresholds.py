@@ -61,6 +61,18 @@ class Thresholds(BaseModel):
     job_overdue_periods: float = Field(
         default=1.5, ge=1, le=100, description="periods after which a job that pushes its success is overdue"
     )
+    swanlab_licence_days_low: float = Field(
+        default=14.0, gt=0, le=365, description="days before its end from which SwanLab's licence is asked for"
+    )
+    swanlab_buffer_high: float = Field(
+        default=0.80, gt=0, lt=1, description="used share of a delivery buffer of SwanLab"
+    )
+    object_store_errors_high: float = Field(
+        default=0.05, gt=0, lt=1, description="share of requests to the object store that it fails"
+    )
+    object_store_volumes_high: float = Field(
+        default=0.90, gt=0, lt=1, description="share of the object store's volumes that are in use"
+    )
 
 
 class Sizing(BaseModel):

@@ -12,8 +12,12 @@ from signals.catalogue import (
     kube_state_metrics,
     kubelet,
     node_exporter,
+    object_store,
     prometheus,
     pushgateway,
+    swanlab_clickhouse,
+    swanlab_gate,
+    swanlab_vector,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +34,10 @@ PRODUCERS: tuple[Producer, ...] = (
     kube_state_metrics.SELF,
     pushgateway.PRODUCER,
     alertmanager.PRODUCER,
+    object_store.PRODUCER,
+    swanlab_gate.PRODUCER,
+    swanlab_vector.PRODUCER,
+    swanlab_clickhouse.PRODUCER,
 )
 
 

@@ -18,10 +18,14 @@ from signals.rules.identity import identity_records
 from signals.rules.kubernetes import kubernetes_groups, self_groups
 from signals.rules.model import Group, rule_file
 from signals.rules.node import node_groups
+from signals.rules.object_store import object_store_groups
 from signals.rules.page_proof import page_proof_groups
 from signals.rules.prometheus import prometheus_alerts
 from signals.rules.pushgateway import pushgateway_groups
 from signals.rules.remote_write import remote_write_alerts
+from signals.rules.swanlab import swanlab_groups
+from signals.rules.swanlab_clickhouse import swanlab_clickhouse_groups
+from signals.rules.swanlab_vector import swanlab_vector_groups
 from signals.rules.targets import target_alerts, target_records
 from signals.rules.watchdog import watchdog_groups
 from signals.rules.within import within
@@ -58,6 +62,10 @@ RULE_FILES: tuple[RuleFile, ...] = (
     RuleFile("rules-watchdog.yml", frozenset(), watchdog_groups),
     RuleFile("rules-alerting.yml", frozenset({"prometheus"}), pipeline_groups),
     RuleFile("rules-alertmanager.yml", frozenset({"alertmanager"}), alertmanager_groups),
+    RuleFile("rules-object-store.yml", frozenset({"object-store"}), object_store_groups),
+    RuleFile("rules-swanlab.yml", frozenset({"swanlab-gate"}), swanlab_groups),
+    RuleFile("rules-swanlab-buffer.yml", frozenset({"swanlab-vector"}), swanlab_vector_groups),
+    RuleFile("rules-swanlab-clickhouse.yml", frozenset({"swanlab-clickhouse"}), lambda _: swanlab_clickhouse_groups()),
     RuleFile("rules-identity.yml", frozenset({"kube-state-metrics"}), lambda inputs: (identity_records(inputs),)),
     RuleFile(
         "rules-gpu.yml",

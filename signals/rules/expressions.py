@@ -6,18 +6,23 @@ PROCESS = "cluster, job, instance"
 """Labels that name one process, and one target, on both sides of a match."""
 
 
-def grew(selector: str, window: str) -> str:
+AGE = "time() - process_start_time_seconds"
+"""Seconds since a program with one of Prometheus' client libraries was started."""
+
+
+def grew(selector: str, window: str, age: str = AGE) -> str:
     """True while a counter has grown within the window, including one that was born above zero.
 
     `increase` needs two samples, so it never sees a series whose first sample is already 1: the first failure after
     a restart, or the first of a label value, would be missed. The second part sees a series that is new on a target
     that was scraped at the window's start: where it was not, the series may only have gone unseen, with Prometheus or
     its target out of reach. The third sees a new process, so also a new target, and a series that was there before a
-    restart with the same labels: 1 before, 1 after, and yet another failure.
+    restart with the same labels: 1 before, 1 after, and yet another failure. age: seconds since the process was
+    started, as it tells them itself.
     """
     return (
         f"increase({selector}[{window}]) > 0\nor\n{born(selector, window)}\nor\n"
-        f"({selector} > 0 and on ({PROCESS}) time() - process_start_time_seconds < {window})"
+        f"({selector} > 0 and on ({PROCESS}) {age} < {window})"
     )
 
 

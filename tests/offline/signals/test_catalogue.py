@@ -15,10 +15,11 @@ METRICS = [(page, metric) for page in PRODUCERS for metric in page.metrics]
 JOBS = [
     *("prometheus", "apiserver", "kubelet", "cadvisor", "dcgm-exporter", "node-exporter", "kube-state-metrics"),
     *("kube-state-metrics-self", "pushgateway", "alertmanager"),
+    *("object-store", "swanlab-gate", "swanlab-vector", "swanlab-clickhouse"),
 ]
 UNITS = (
     *("seconds", "bytes", "1", "celsius", "watts", "megahertz", "mebibytes", "percent", "millijoules"),
-    *("bytes per second", "nanoseconds"),
+    *("bytes per second", "nanoseconds", "days"),
 )
 
 
@@ -59,7 +60,7 @@ def test_only_own_timestamps_may_lag(page: Producer) -> None:
 def test_metric_is_described_and_sourced(page: Producer, metric: Metric) -> None:
     assert re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", metric.name), page.job
     assert metric.meaning.endswith(".")
-    assert re.fullmatch(r"\S+ v?\S+( and v\S+)? \S+\.(go|csv)", metric.source)
+    assert re.fullmatch(r"\S+ v?\S+( and v\S+)? \S+\.(go|csv|rs|cpp|py)", metric.source)
     assert metric.unit in UNITS
 
 
@@ -87,6 +88,20 @@ def test_only_histograms_have_buckets(page: Producer, metric: Metric) -> None:
 @pytest.mark.parametrize(("page", "metric"), METRICS, ids=named)
 def test_labels_do_not_collide_with_those_of_the_target(page: Producer, metric: Metric) -> None:
     assert not {*page.target_labels, "job", "instance"} & set(metric.labels)
+
+
+@pytest.mark.parametrize(("page", "metric"), METRICS, ids=named)
+def test_nothing_that_is_described_is_dropped_whole(page: Producer, metric: Metric) -> None:
+    whole = [drop for drop in page.drops if not drop.labels and not drop.buckets]
+    assert not [drop.metric for drop in whole if re.fullmatch(drop.metric, metric.name)]
+
+
+def test_clickhouse_keeps_its_rejected_inserts_and_not_what_each_processor_does() -> None:
+    drops = [drop.metric for drop in producer("swanlab-clickhouse").drops]
+    gone = ("ProfileEvents_SelectQueryTimeMicroseconds", "Metrics_S3Requests", "AsyncMetrics_OSUserTimeCPU7")
+    kept = ("ProfileEvents_RejectedInserts", "ProfileEvents_DelayedInserts", "AsyncMetrics_Uptime")
+    for name in (*gone, *kept):
+        assert any(re.fullmatch(drop, f"ClickHouse{name}") for drop in drops) == (name in gone)
 
 
 @pytest.mark.parametrize("page", PRODUCERS, ids=named)

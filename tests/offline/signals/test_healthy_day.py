@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DAYS = [case for case in CASES if case.stem.startswith("healthy-day")]
 GPUS = next(case for case in DAYS if case.stem == "healthy-day")
 PLATFORM = next(case for case in DAYS if case.stem == "healthy-day-platform")
+SWANLAB = next(case for case in DAYS if case.stem == "healthy-day-swanlab")
 CALLS = {Severity.P0, Severity.P1, Severity.P2}
 EVENTS = {
     "plumbline_page_proof": "smoke proves a page; while it does, the page is wanted",
@@ -113,7 +114,33 @@ BROKEN = {
 """The same for the day of the platform."""
 
 
-@pytest.mark.parametrize(("day", "broken"), [(GPUS, BROKEN_GPUS), (PLATFORM, BROKEN)], ids=["gpus", "platform"])
+BROKEN_SWANLAB = {
+    "SwanlabPartDown": ("plumbline_swanlab_up", 'part="server"', "1x839 0x1 1x598", "1x839 0x9 1x590"),
+    "SwanlabPagesDown": ("plumbline_swanlab_up", 'part="next"', "1x1440", "1x839 0x9 1x590"),
+    "SwanlabInternalRouteOpen": ("plumbline_swanlab_up", 'part="gateway-internal"', "1x1440", "1x839 0x9 1x590"),
+    "SwanlabLicenceExpires": ("plumbline_swanlab_licence_days_left", "gate", "39x719", "13x719"),
+    "SwanlabLicenceInactive": ("plumbline_swanlab_licence_state", "inactive", "0x1440", "0x99 1x1340"),
+    "SwanlabBufferFilling": ("vector_buffer_byte_size", "scalar", "120000 5000x117", "900000x20 5000x97"),
+    "SwanlabBufferNotDraining": ("vector_buffer_sent_events_total", "scalar", "6000+6000x718", "0x718"),
+    "SwanlabPointsDiscarded": ("vector_component_discarded_events_total", 'intentional="false"', "3x719", "3x99 4x619"),
+    "SwanlabBufferDamaged": ("vector_buffer_errors_total", "reader_failed", "1x719", "1x99 2x619"),
+    "SwanlabClickHouseInsertsRejected": ("RejectedInserts", "ch", "4x599", "4x99 5x499"),
+    "SwanlabClickHouseInsertsFailing": ("FailedInsertQuery", "ch", "9x119 10x479", "9+1x599"),
+    "SwanlabClickHouseInsertsDelayed": ("DelayedInserts", "ch", "20x599", "20+1x599"),
+    "ObjectStoreDown": ("up{", "object-store", "1x479 0x1 1x958", "1x479 0x9 1x950"),
+    "ObjectStoreErrors": ("s3_request_total", 'code="500"', "1+1x958", "1+100x958"),
+    "ObjectStoreReadOnly": ("read_only_volumes", "isDiskSpaceLow", "0x479", "0x199 1x279"),
+    "ObjectStoreNearlyFull": ("volumeServer_resource", "avail", "40x479", "5x479"),
+    "ObjectStoreDiskErrors": ("file_write_failures", "object-store", "0x479", "0x99 1x379"),
+}
+"""The same for the day of SwanLab. That its gate is gone would hide the rest, and has cases of its own."""
+
+
+@pytest.mark.parametrize(
+    ("day", "broken"),
+    [(GPUS, BROKEN_GPUS), (PLATFORM, BROKEN), (SWANLAB, BROKEN_SWANLAB)],
+    ids=["gpus", "platform", "swanlab"],
+)
 def test_a_day_that_is_not_healthy_is_seen(
     day: Path, broken: Mapping[str, tuple[str, str, str, str]], tmp_path: Path
 ) -> None:
