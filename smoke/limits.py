@@ -38,6 +38,24 @@ DELIVERY: Final = 240.0
 CLEAN_UP: Final = 15.0
 # What a killed run has left ends by itself, so that it cannot hold a GPU for ever.
 SENTINEL_LIFE: Final = 600
+# A value is visible after the SDK's 1.5 s and the delivery buffer's 5 s, and later under load.
+READ_BACK: Final = 60.0
+# Two flushes of the buffer: by then, whatever would arrive twice has.
+QUIET_AFTER: Final = 12.0
+# The first run of a machine installs the pinned SDK, then thousands of values are logged.
+SDK_RUN: Final = 300.0
+# Every pod of SwanLab at once: stores recover their logs, servers wait for stores and apply migrations one by one.
+SWANLAB_REPLACED: Final = 300.0
+# What sentinels older than this have left was left by a run that was killed.
+LEFT_BEHIND: Final = 3600.0
+# Values per key, and keys, of the sentinel run: enough for several batches, and for a store to lose one of them. The
+# SDK sends at most 10000 points in one request, each with the name of its key and about 100 bytes more: names of this
+# length bring the request over 1 MiB, which is all that many proxies let through, from 4600 points on.
+SENTINEL_STEPS: Final = 1000
+SENTINEL_KEYS: Final = 12
+SENTINEL_WIDTH: Final = 128
+SENTINEL_LINES: Final = 20
+STEPS_SHOWN: Final = 6
 # The dead man's switch is told every two minutes at the latest; a sink that was restarted since has not seen it yet.
 WATCHDOG: Final = 150.0
 WATCHDOG_AGE: Final = 300.0

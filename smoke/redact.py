@@ -36,8 +36,24 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+_KNOWN: set[str] = set()
+SHORTEST = 6
+
+
+def remember(secret: str) -> None:
+    """Mask this very value from now on, wherever it stands: for what was read to be used, as a key of a Secret.
+
+    One of fewer than 6 characters is not masked: it would be found in ordinary words.
+    """
+    if len(secret) >= SHORTEST:
+        _KNOWN.add(secret)
+
+
 def redact(text: str) -> str:
     """The text with passwords, tokens, keys and authorization headers masked. Applying it twice changes nothing."""
+    # The longest first: one that holds another must not leave its rest behind.
+    for secret in sorted(_KNOWN, key=len, reverse=True):
+        text = text.replace(secret, MASK)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return masked(text, MASK)

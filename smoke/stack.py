@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import time
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,29 +13,49 @@ from smoke import limits, poll
 from smoke.access.alertmanager import Alertmanager
 from smoke.access.errors import AccessError
 from smoke.access.forward import PortForwards
+from smoke.access.http import Client
 from smoke.access.kube import Kube
+from smoke.access.objects import Key, Objects
 from smoke.access.prometheus import Prometheus
 from smoke.access.pushgateway import Pushgateway
 from smoke.access.sink import Sink
+from smoke.access.swanlab import SwanLab
 from smoke.judge.pods import is_live
 from smoke.judge.workloads import pods_of
 from smoke.proofs.handover import Handover
 from smoke.proofs.page import PageProof
+from smoke.proofs.roundtrip import Roundtrip
+from smoke.proofs.roundtrip_pod import Pod
+from smoke.proofs.roundtrip_process import Process
+from smoke.redact import remember
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from smoke.access.http import Client
     from smoke.proofs.model import Proof
-    from stacks.contract import Component, Contract, Endpoint
+    from stacks.contract import Bucket, Component, Contract, Endpoint, Experiments, SecretRef
 
 Json = dict[str, Any]
 Made = TypeVar("Made", bound="Client")
 
 ENDPOINT = "http"
 SINK = "sink"
-CLIENTS = ("prometheus", "alertmanager", "pushgateway", "sink", "forwards", "kube")
-PROOFS = ("handover", "page_proof")
+GATE = "gate"
+CLIENTS = (
+    *("prometheus", "alertmanager", "pushgateway", "sink", "swanlab", "gate", "objects"),
+    *("forwards", "kube"),
+)
+PROOFS = ("handover", "page_proof", "roundtrip", "roundtrip_pod")
+
+
+@dataclass(frozen=True)
+class Where:
+    """How to reach a program. own_address: it has an address of its own, so that proxies of the environment apply."""
+
+    locate: Callable[[], str]
+    broken: Callable[[], None]
+    own_address: bool
 
 
 class Stack:
@@ -74,6 +97,52 @@ class Stack:
         return self._client(Sink, "alert sink", "alertmanager", SINK)
 
     @cached_property
+    def swanlab(self) -> SwanLab:
+        """The contract's SwanLab, through its gateway."""
+        where = self._where("swanlab", ENDPOINT)
+        return SwanLab("SwanLab", where.locate, where.broken, key=self.api_key, use_proxies=where.own_address)
+
+    @cached_property
+    def gate(self) -> Client:
+        """What watches the parts of SwanLab: endpoint `gate` of the component `swanlab`."""
+        return self._client(Client, "SwanLab's gate", "swanlab", GATE)
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The contract's object store, asked as a stranger does."""
+        where = self._where("object-store", ENDPOINT)
+        return Objects("object store", where.locate, where.broken, None)
+
+    @property
+    def buckets(self) -> tuple[Bucket, ...]:
+        """What the contract promises that the object store holds. Raises AccessError when it promises nothing."""
+        if self.contract.object_store is None:
+            raise AccessError("contract", "has no section 'object_store', though it claims the capability for it")
+        return self.contract.object_store.buckets
+
+    def owner_of(self, bucket: Bucket) -> Objects:
+        """The object store, asked with the key of the bucket's owner. Raises AccessError."""
+        # The access key is a name, which every signed address shows; to mask it would mask that word everywhere.
+        return self.objects.as_(Key(self._value(bucket.access), self.secret(bucket.secret)))
+
+    @property
+    def experiments(self) -> Experiments:
+        """What the contract promises of SwanLab. Raises AccessError when it promises nothing."""
+        if self.contract.experiments is None:
+            raise AccessError("contract", "has no section 'experiments', though it claims the capability for it")
+        return self.contract.experiments
+
+    def api_key(self) -> str:
+        """The key by which checks log in to SwanLab. Raises AccessError."""
+        return self.secret(self.experiments.login)
+
+    def secret(self, ref: SecretRef) -> str:
+        """The value of a secret, from here on masked in all that is reported. Raises AccessError."""
+        value = self._value(ref)
+        remember(value)
+        return value
+
+    @cached_property
     def handover(self) -> Handover:
         """The proof that a GPU is named after the pod that holds it."""
         return Handover(self)
@@ -82,6 +151,16 @@ class Stack:
     def page_proof(self) -> PageProof:
         """The proof that an alert arrives."""
         return PageProof(self)
+
+    @cached_property
+    def roundtrip(self) -> Roundtrip:
+        """The proof that what an SDK logs from outside of the cluster is read back."""
+        return Roundtrip(self, Process(self))
+
+    @cached_property
+    def roundtrip_pod(self) -> Roundtrip:
+        """The proof that what an SDK logs from a pod is read back."""
+        return Roundtrip(self, Pod(self))
 
     def claims(self, *capabilities: str) -> bool:
         """Whether the contract has all of these capabilities."""
@@ -157,22 +236,39 @@ class Stack:
             if name in opened:
                 opened[name].close()
 
+    def _value(self, ref: SecretRef) -> str:
+        subject = f"Secret {ref.name} of namespace {ref.namespace}"
+        found = self.kube.find(f"/api/v1/namespaces/{ref.namespace}/secrets/{ref.name}")
+        if found is None:
+            raise AccessError(subject, "does not exist")
+        try:
+            value = base64.b64decode((found.get("data") or {}).get(ref.key, ""), validate=True).decode().strip()
+        except (binascii.Error, UnicodeDecodeError):
+            raise AccessError(subject, f"its key {ref.key!r} is not text") from None
+        if not value:
+            raise AccessError(subject, f"has no key {ref.key!r}, or an empty one")
+        return value
+
     def _proofs(self) -> list[Proof]:
         opened: dict[str, Any] = self.__dict__
         return [opened[name] for name in PROOFS if name in opened]
 
     def _client(self, kind: type[Made], name: str, component: str, role: str = ENDPOINT) -> Made:
-        """A client by the endpoint's url if it has one, else through a port-forward."""
+        where = self._where(component, role)
+        return kind(name, where.locate, where.broken, use_proxies=where.own_address)
+
+    def _where(self, component: str, role: str) -> Where:
+        """By the endpoint's url if it has one, else through a port-forward."""
         endpoint = self._endpoint(component, role)
         if endpoint.url:
             address = endpoint.url.rstrip("/")
-            return kind(name, lambda: address, lambda: None, use_proxies=True)
+            return Where(lambda: address, lambda: None, own_address=True)
         key = (endpoint.namespace or self.contract.namespace, endpoint.service, endpoint.port)
 
         def locate() -> str:
             return f"{endpoint.scheme}://127.0.0.1:{self.forwards.port(*key)}"
 
-        return kind(name, locate, lambda: self.forwards.drop(*key), use_proxies=False)
+        return Where(locate, lambda: self.forwards.drop(*key), own_address=False)
 
     def _endpoint(self, component: str, role: str) -> Endpoint:
         endpoints = self.component(component).endpoints

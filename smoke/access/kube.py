@@ -85,15 +85,22 @@ class Kube:
         """A StatefulSet, Deployment or DaemonSet, or None."""
         return self.find(f"{APPS}/namespaces/{namespace}/{PLURALS[kind]}/{name}")
 
+    def create(self, path: str, body: Json) -> Json:
+        """Create an object in the list at `path`; the object as the API server made it."""
+        made: Json = self._request("POST", path, {}, body).json()
+        return made
+
+    def delete(self, path: str, uid: str) -> None:
+        """Delete the object with this uid, and no other of the same name."""
+        self._request("DELETE", path, {}, {"gracePeriodSeconds": 1, "preconditions": {"uid": uid}})
+
     def create_pod(self, namespace: str, pod: Json) -> Json:
         """Create a pod; the object as the API server made it."""
-        made: Json = self._request("POST", f"/api/v1/namespaces/{namespace}/pods", {}, pod).json()
-        return made
+        return self.create(f"/api/v1/namespaces/{namespace}/pods", pod)
 
     def delete_pod(self, namespace: str, name: str, uid: str) -> None:
         """Kill the pod with this uid, and no other of the same name."""
-        options = {"gracePeriodSeconds": 1, "preconditions": {"uid": uid}}
-        self._request("DELETE", f"/api/v1/namespaces/{namespace}/pods/{name}", {}, options)
+        self.delete(f"/api/v1/namespaces/{namespace}/pods/{name}", uid)
 
     def _request(
         self, method: str, path: str, query: dict[str, str], body: Json | None = None

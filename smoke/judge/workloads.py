@@ -59,9 +59,8 @@ def images(workload: Workload, live: Json | None, pods: list[Json]) -> list[Prob
             name = f"pod {pod['metadata']['name']}"
             problems.append(_reference(name, image, pod["spec"]))
             problems.append(_image_id(name, image, pod))
-    named = {image.container for image in workload.images}
-    problems += _unlisted(f"template of {subject}", live["spec"]["template"]["spec"], named)
-    problems += [found for pod in own for found in _unlisted(f"pod {pod['metadata']['name']}", pod["spec"], named)]
+    problems += _unlisted(f"template of {subject}", live["spec"]["template"]["spec"], workload)
+    problems += [found for pod in own for found in _unlisted(f"pod {pod['metadata']['name']}", pod["spec"], workload)]
     return [problem for problem in problems if problem]
 
 
@@ -107,8 +106,10 @@ def _hashes(subject: str, kind: str, pods: list[Json], newest: str | None, wante
     return problems
 
 
-def _unlisted(subject: str, spec: Json, named: set[str]) -> list[Problem]:
+def _unlisted(subject: str, spec: Json, workload: Workload) -> list[Problem]:
     """Containers that the contract does not know: injected by a webhook, or attached to look into the pod."""
+    named = {image.container for image in workload.images}
+    named |= {c["name"] for c in spec.get("initContainers") or [] if c.get("image") in workload.init_images}
     return [
         Problem(f"{subject} container {c['name']}", f"image {c.get('image')}", "no such container in the contract")
         for c in _containers(spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,9 +12,10 @@ import yaml
 from smoke import limits
 from smoke.main import main
 from smoke.runner import SUITE
-from tests.offline.smoke import full_stack, kubectl, objects
+from tests.offline.smoke import fake_swanlab, full_stack, kubectl, objects
 from tests.offline.smoke.fakes import ApiServer, FakePrometheus, served
 from tests.offline.smoke.full_world import Full
+from tests.offline.smoke.lab import Lab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,3 +120,31 @@ def check_of(report: Json, check_id: str) -> Json:
     """The entry of one check in a report."""
     found: Json = next(check for check in report["checks"] if check["id"] == check_id)
     return found
+
+
+class _Late:
+    """Serves a state that is known only after its address is."""
+
+    state: Any
+
+    def answer(self, request: fake_swanlab.Request) -> fake_swanlab.Answer:
+        answer: fake_swanlab.Answer = self.state.answer(request)
+        return answer
+
+
+@pytest.fixture
+def lab(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """A healthy stack with SwanLab, activated, and an object store."""
+    for name in ("QUIET_AFTER", "CLEAN_UP", "SWANLAB_REPLACED"):
+        monkeypatch.setattr(limits, name, 0.0)
+    smaller = {"READ_BACK": 0.3, "SDK_RUN": 60.0, "SENTINEL_STEPS": 20, "SENTINEL_KEYS": 2, "SENTINEL_WIDTH": 0}
+    for name, value in smaller.items():
+        monkeypatch.setattr(limits, name, value)
+    monkeypatch.setenv("PLUMBLINE_HOME", str(world.directory / "home"))
+    swanlab, store = _Late(), _Late()
+    with ExitStack() as open_:
+        addresses = [open_.enter_context(fake_swanlab.served(late)) for late in (swanlab, store)]
+        made = Lab(world, *addresses)
+        swanlab.state, store.state = made.swanlab, made.store
+        made.swanlab.base = addresses[0]
+        yield made

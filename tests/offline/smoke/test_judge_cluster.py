@@ -251,6 +251,19 @@ def test_container_that_the_contract_does_not_know_is_named(kind: str) -> None:
     assert f"template of StatefulSet prometheus {seen}" in _images(inject)
 
 
+@pytest.mark.parametrize(
+    ("kind", "image", "named"), [("initContainers", "helper:1", False), ("containers", "helper:1", True)]
+)
+def test_init_container_of_a_chart_may_run_a_contracted_image_under_any_name(
+    kind: str, image: str, *, named: bool
+) -> None:
+    live, pod = objects.stateful_set(), objects.pod()
+    for spec in (live["spec"]["template"]["spec"], pod["spec"]):
+        spec.setdefault(kind, []).append({"name": "ping", "image": image})
+    found = _text(workloads.images(_workload().model_copy(update={"init_images": ("helper:1",)}), live, [pod]))
+    assert ("container ping" in found) is named
+
+
 def test_absent_container_and_absent_pods_are_problems() -> None:
     def rename(_: Json, pod: Json) -> None:
         pod["spec"]["containers"][0]["name"] = "renamed"
