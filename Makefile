@@ -2,13 +2,14 @@
 STACK ?= local
 CACHE ?= 0
 COLD ?= 0
+SDK ?= all
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression check test bench env programs lock golden
 
 help: ## list these words
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 up: ## deploy STACK (default local: a cluster on this machine) and prove it; the exit code is the verdict
 	@$(PLUMBLINE) up --stack $(STACK)
@@ -31,13 +32,16 @@ prove: ## smoke plus the checks that kill pods; refused on durable stacks
 preview: ## what `make up` would change on STACK
 	@$(PLUMBLINE) preview --stack $(STACK)
 
+sdk-regression: ## play every scenario of smoke/sdk_matrix.toml with every SDK, or SDK=0.8.4, against STACK
+	@$(PLUMBLINE) sdk-regression --stack $(STACK) --sdk $(SDK)
+
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check
 
 test: ## check, then the live tests on an embedded cluster of their own
 	@$(PLUMBLINE) test
 
-bench: ## times per stage beside their aims; COLD=1 measures an empty cache too (30 minutes)
+bench: ## times per stage beside their aims, SwanLab beside its stores; COLD=1 an empty cache too (30 minutes)
 	@$(PLUMBLINE) bench --cold $(COLD)
 
 env: ## print the line that puts bin/ on PATH: eval "$(make env)"

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from cli import bench, deploy, develop, embedded, inspect
+from cli import bench, deploy, develop, embedded, inspect, regression
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.layout import CONTEXT, direct
@@ -94,6 +94,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         if verb == "clean":
             sub.add_argument("--cache", default="0", choices=("0", "1"))
     verbs.add_parser("bench").add_argument("--cold", default="0", choices=("0", "1"))
+    regress = verbs.add_parser("sdk-regression")
+    regress.add_argument("--stack", default=EMBEDDED)
+    regress.add_argument("--sdk", nargs="+", default=[regression.ALL], metavar="V")
     for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
@@ -122,6 +125,7 @@ def _run(options: argparse.Namespace) -> int:
         "smoke": lambda: deploy.smoke(home, stack, "smoke"),
         "prove": lambda: deploy.smoke(home, stack, "prove"),
         "preview": lambda: deploy.preview(home, stack, progress),
+        "sdk-regression": lambda: regression.sdk_regression(home, stack, options.sdk),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
         "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),

@@ -1,8 +1,9 @@
-"""`bench`: how long each stage takes on this machine, and what 8192 GPUs cost a running Prometheus.
+"""`bench`: how long each stage takes on this machine, what SwanLab does beside its own stores, what 8192 GPUs cost.
 
 Nothing is asserted on time: the aims stand beside the figures. Stages run on a cluster state of their own. The cold
 figure needs an empty cache and some 30 minutes; it is measured with `make bench COLD=1`, in a home of its own that is
-deleted afterwards. ONLY in the environment, where make puts what follows the word, chooses: the default is the stages.
+deleted afterwards. ONLY in the environment, where make puts what follows the word, chooses: the default is the stages,
+with SwanLab measured on the stack that they have deployed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Final
 
-from cli import embedded
-from cli.engine import ROOT
+from cli import deploy, embedded, stackfile
+from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import ownership
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
@@ -31,10 +32,12 @@ BENCH_STATE: Final = "bench"
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "stages": ("stages",),
     "signals": ("signals",),
+    "experiments": ("experiments",),
     "all": ("stages", "signals"),
 }
 SIGNALS_REPORT: Final = ROOT / ".out" / "bench" / "signals.json"
-END_SECONDS: Final = 90.0  # two programs with 30 seconds each to end, and room
+EXPERIMENTS_REPORT: Final = ROOT / ".out" / "bench" / "experiments.json"
+END_SECONDS: Final = 90.0  # two programs with 30 seconds each to end, or what was written to remove, and room
 AIMS: Final = {
     "cold: make up, every cache empty": 35 * 60,
     "make up, new state, caches warm": 180,
@@ -47,26 +50,33 @@ AIMS: Final = {
 
 
 def bench(home: Home, progress: Progress, *, cold: bool) -> int:
-    """Measure what ONLY chooses and print tables; the exit code is that of the signals. Raises SandboxError."""
+    """Measure what ONLY chooses and print tables; 0 unless figures stand for nothing. Raises SandboxError."""
     wanted = chosen(os.environ)
+    code = 0
     if "stages" in wanted:
-        stages(home, progress, cold=cold)
+        code = stages(home, progress, cold=cold)
+    if "experiments" in wanted:
+        code = experiments(home)
     if "signals" in wanted:
-        return signals(home, progress)
-    print("\n  rules and queries at 8192 GPUs, 7 minutes, no cluster: make bench ONLY=signals")
-    return 0
+        return signals(home, progress) or code
+    if "stages" in wanted:
+        print("\n  rules and queries at 8192 GPUs, 7 minutes, no cluster: make bench ONLY=signals")
+    return code
 
 
 def chosen(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What is measured: `stages`, `signals`, or both for `all`. Raises SandboxError for anything else."""
+    """What is measured, by the word in ONLY; see CHOICES. Raises SandboxError for anything else."""
     only = environment.get("ONLY", "stages")
     if only not in CHOICES:
         raise SandboxError(f"ONLY is {only!r}, which make bench does not know", f"give one of {', '.join(CHOICES)}")
     return CHOICES[only]
 
 
-def stages(home: Home, progress: Progress, *, cold: bool) -> None:
-    """Measure every stage and print a table. The user's running cluster is stopped first, its data kept."""
+def stages(home: Home, progress: Progress, *, cold: bool) -> int:
+    """Measure every stage and print a table. The user's running cluster is stopped first, its data kept.
+
+    The exit code is that of the experiments, which are measured while their stack is there.
+    """
     state = home.state(BENCH_STATE)
     with ownership.machine_lock("preparing make bench"):
         embedded.take_down(home, progress)
@@ -78,6 +88,7 @@ def stages(home: Home, progress: Progress, *, cold: bool) -> None:
         measured["make up, new state, caches warm"] = _timed("up")
         measured["make up on a running stack"] = _timed("up")
         measured["make smoke"] = _timed("smoke")
+        code = _experiments_of_bench()
         measured["make down"] = _timed("down")
         measured["make up from stopped"] = _timed("up")
         _timed("check")  # the first run fills the caches of the linters
@@ -87,6 +98,29 @@ def stages(home: Home, progress: Progress, *, cold: bool) -> None:
             embedded.take_down(home, progress)
             embedded.delete_state(home, state, progress)
     print(table(measured, os.cpu_count() or 1))
+    return code
+
+
+def experiments(home: Home) -> int:
+    """Measure SwanLab and its stores on the running stack `local`, 3 minutes at most. Returns the bench's exit code.
+
+    Raises SandboxError when the stack was never deployed or its cluster does not run. A program of its own, as the
+    bench of signals is.
+    """
+    engine = engine_for(home, EMBEDDED)
+    with deploy.guard(engine, "make bench"):
+        deploy.require_running(engine)
+        contract = deploy.write_contract(engine, deploy.out_directory(engine))
+        kubeconfig = stackfile.config(engine.config_file)["plumbline:cluster"]["kubeconfig"]
+        argv = [sys.executable, "-m", "tests.bench.experiments", "--contract", str(contract)]
+        argv += ["--kubeconfig", str(kubeconfig), "--cache", str(home.cache / "sdk"), "--out", str(EXPERIMENTS_REPORT)]
+        return _attached(argv, engine.environment())
+
+
+def _experiments_of_bench() -> int:
+    """The same on the state whose stages are measured, by a command of its own: that one takes the machine's lock."""
+    environment = {**os.environ, "PLUMBLINE_STATE": BENCH_STATE, "ONLY": "experiments"}
+    return _attached([str(ROOT / "bin" / "plumbline"), "bench"], environment)
 
 
 def signals(home: Home, progress: Progress) -> int:
@@ -97,9 +131,14 @@ def signals(home: Home, progress: Progress) -> int:
     programs.ensure(home, ["prometheus"], progress)
     argv = [sys.executable, "-m", "tests.bench.signals"]
     argv += ["--prometheus", str(programs.binary(home, "prometheus")), "--out", str(SIGNALS_REPORT)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return _attached(argv, os.environ)
+
+
+def _attached(argv: list[str], environment: Mapping[str, str]) -> int:
+    """Run a bench that is a program of its own to its end. Returns its exit code."""
+    own = {**environment, "PYTHONPATH": str(ROOT)}
     # A session of its own: it hears of Ctrl-C from us alone, once, and not from the terminal too.
-    with subprocess.Popen(argv, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+    with subprocess.Popen(argv, cwd=ROOT, env=own, stdin=subprocess.DEVNULL, start_new_session=True) as process:
         try:
             return process.wait()
         except BaseException:

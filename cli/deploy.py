@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cli import embedded, stackfile
 from cli.engine import EMBEDDED, ROOT, Engine, engine_for
+from sandbox import activation
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.configs import Paths
 from sandbox.cluster.layout import CONTEXT
@@ -48,7 +49,7 @@ def up(home: Home, stack: str, progress: Progress) -> int:
     else:
         programs.ensure(home, ENGINE_PROGRAMS, progress)
         programs.prune(home, ENGINE_PROGRAMS, progress)
-    with _guard(engine, "make up"):
+    with guard(engine, "make up"):
         if engine.state is not None:
             _prepare_embedded(engine, progress)
         engine.select()
@@ -57,6 +58,8 @@ def up(home: Home, stack: str, progress: Progress) -> int:
         if code != 0:
             print(f"error: pulumi up failed on stack {stack}\n  next: read the engine's words above", file=sys.stderr)
             return code
+        if engine.state is not None:
+            _activate(engine, engine.state, progress)
         code = prove(engine, "smoke")
     if code == 0:
         print(_addresses(engine))
@@ -77,7 +80,7 @@ def preview(home: Home, stack: str, progress: Progress) -> int:
 def smoke(home: Home, stack: str, kind: str) -> int:
     """Run the smoke suite (`smoke`), or with the disruptive checks (`prove`), against a deployed stack."""
     engine = engine_for(home, stack)
-    with _guard(engine, f"make {kind}"):
+    with guard(engine, f"make {kind}"):
         forget_verdict(engine)
         if engine.state is not None:
             require_running(engine)
@@ -97,7 +100,7 @@ def require_running(engine: Engine) -> None:
 def prove(engine: Engine, kind: str) -> int:
     """Refresh the contract from the stack's outputs and run smoke on it."""
     out = out_directory(engine)
-    contract = _write_contract(engine, out)
+    contract = write_contract(engine, out)
     argv = [sys.executable, "-m", "smoke", "--contract", str(contract), "--out", str(out), "--impact", IMPACTS[kind]]
     kubeconfig = (stackfile.config(engine.config_file).get("plumbline:cluster") or {}).get("kubeconfig")
     if kubeconfig:
@@ -117,7 +120,8 @@ def out_directory(engine: Engine) -> Path:
     return ROOT / ".out" / (engine.state.name if engine.state is not None else engine.stack)
 
 
-def _guard(engine: Engine, purpose: str) -> AbstractContextManager[None]:
+def guard(engine: Engine, purpose: str) -> AbstractContextManager[None]:
+    """For the embedded cluster the machine's lock, so that nobody stops it meanwhile; else nothing."""
     if engine.state is None:
         return nullcontext()
     preflight.check_machine(facts.gather(engine.home))
@@ -134,6 +138,7 @@ def _prepare_embedded(engine: Engine, progress: Progress) -> Cluster:
         {
             "plumbline:cluster": {"uid": cluster.uid, "context": CONTEXT, "kubeconfig": str(cluster.kubeconfig)},
             "plumbline:images": {"path": str(engine.state / "images.json")},
+            "plumbline:secrets": {"root_file": str(engine.state / "root-secret")},
         },
     )
     return cluster
@@ -158,13 +163,25 @@ def _update(engine: Engine) -> int:
     return engine.attached("up", "--refresh", "--plan", str(plan), "--yes", "--skip-preview", "--stack", engine.stack)
 
 
+def _activate(engine: Engine, state: Path, progress: Progress) -> None:
+    """Let the sandbox play the person who activates SwanLab in a browser: only then checks have a key."""
+    contract = json.loads(write_contract(engine, out_directory(engine)).read_text())
+    if contract.get("experiments") is None:
+        return
+    key, gateway = contract["experiments"]["login"], contract["components"]["swanlab"]["endpoints"]["http"]
+    kubectl = activation.kubectl_of(engine.home, state)
+    words = ("-n", gateway["namespace"], "get", "service", gateway["service"], "-o", "jsonpath={.spec.clusterIP}")
+    address = kubectl(words).strip()
+    activation.activate(state, kubectl, key["namespace"], f"http://{address}:{gateway['port']}", progress)
+
+
 def is_durable(engine: Engine) -> bool:
     """Whether the stack's file says `profile: durable`. An unreadable profile counts as durable: it asks first."""
     return bool(stackfile.config(engine.config_file).get("plumbline:profile") != "throwaway")
 
 
-def _write_contract(engine: Engine, out: Path) -> Path:
-    """Contract of the deployed stack, from its outputs."""
+def write_contract(engine: Engine, out: Path) -> Path:
+    """Write the deployed stack's contract, from its outputs, into a directory. Raises SandboxError without one."""
     if engine.stack not in engine.stacks():
         raise SandboxError(f"stack {engine.stack} has never been deployed", f"run make up STACK={engine.stack}")
     outputs = json.loads(engine.capture("stack", "output", "--json", "--stack", engine.stack) or "{}")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sandbox.progress import Progress
 
 TEST_STATE: Final = "test"
-LINTERS: Final = ("prometheus", "alertmanager", "pushgateway")
-CODE: Final = ("__main__.py", "bin", "cli", "components", "sandbox", "signals", "smoke", "stacks", "tests")
+LINTERS: Final = ("prometheus", "alertmanager", "pushgateway", "helm")
+CODE: Final = ("__main__.py", "bin", "cli", "components", "gate", "sandbox", "signals", "smoke", "stacks", "tests")
 
 
 def check(home: Home, progress: Progress) -> int:
@@ -90,6 +90,6 @@ def golden(home: Home) -> int:
 def _step(home: Home, title: str, arguments: Sequence[str]) -> int:
     print(f"── {title}", file=sys.stderr, flush=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    tools = [str(binary(home, tool).parent) for tool in ("promtool", "amtool", "pushgateway")]
+    tools = [str(binary(home, tool).parent) for tool in ("promtool", "amtool", "pushgateway", "helm")]
     environment["PATH"] = os.pathsep.join((*tools, environment.get("PATH", "")))
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=False).returncode

@@ -11,7 +11,7 @@ from sandbox.cluster.start import Cluster, start
 from sandbox.cluster.stop import stop
 from sandbox.errors import SandboxError
 from sandbox.images import build as images
-from sandbox.images import python
+from sandbox.images import materials
 from sandbox.programs import build as programs
 from sandbox.programs.spec import names
 
@@ -32,7 +32,7 @@ def build(home: Home, progress: Progress) -> None:
     programs.ensure(home, names(), progress)
     programs.prune(home, names(), progress)
     hosttools.ensure(home, progress)
-    python.ensure(home, progress)
+    materials.ensure(home, progress)
 
 
 def bring_up(home: Home, state: Path, progress: Progress) -> Cluster:

@@ -6,18 +6,22 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cli import bench
+from cli import bench, deploy, embedded, stackfile
 from cli.engine import ROOT
+from sandbox.cluster import ownership
 from sandbox.errors import SandboxError
 from sandbox.programs.build import binary
 from tests.offline.sandbox.fakes import PATIENCE, program, silent, wait_for_file, wait_until_ended
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from sandbox.home import Home
     from tests.offline.cli.fakes import FakeEngine
@@ -46,16 +50,19 @@ except KeyboardInterrupt:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was measured, in order; the signals end with 3."""
+    """What was measured, in order; stages end with 0, the experiments with 4 and the signals with 3."""
     found: list[str] = []
     monkeypatch.delenv("ONLY", raising=False)
-    monkeypatch.setattr(bench, "stages", lambda *_, cold: found.append(f"stages, cold {cold}"))
 
-    def signals(*_: object) -> int:
-        found.append("signals")
-        return 3
+    def part(name: str, code: int) -> Callable[..., int]:
+        def play(*_: object, **options: object) -> int:
+            found.append(", ".join([name, *(f"{key} {value}" for key, value in options.items())]))
+            return code
 
-    monkeypatch.setattr(bench, "signals", signals)
+        return play
+
+    for name, code in (("stages", 0), ("experiments", 4), ("signals", 3)):
+        monkeypatch.setattr(bench, name, part(name, code))
     return found
 
 
@@ -67,20 +74,81 @@ def test_stages_are_the_default_and_say_what_else_there_is(
     assert "make bench ONLY=signals" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("only", "expected"), [("signals", ["signals"]), ("all", ["stages, cold True", "signals"])])
+@pytest.mark.parametrize(
+    ("only", "expected", "code"),
+    [
+        ("signals", ["signals"], 3),
+        ("experiments", ["experiments"], 4),
+        ("all", ["stages, cold True", "signals"], 3),
+    ],
+)
 def test_choice_comes_from_the_environment(
-    home: Home, measured: list[str], monkeypatch: pytest.MonkeyPatch, only: str, expected: list[str]
+    home: Home, measured: list[str], monkeypatch: pytest.MonkeyPatch, only: str, expected: list[str], code: int
 ) -> None:
     monkeypatch.setenv("ONLY", only)
-    assert bench.bench(home, silent()[0], cold=True) == 3
+    assert bench.bench(home, silent()[0], cold=True) == code
     assert measured == expected
+
+
+def test_stages_measure_the_experiments_of_their_own_stack_while_it_is_there(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done: list[str] = []
+
+    def timed(verb: str) -> float:
+        done.append(verb)
+        return 1.0
+
+    def attached(argv: list[str], environment: dict[str, str]) -> int:
+        done.append(f"{' '.join(argv[1:])} {environment['ONLY']} {environment['PLUMBLINE_STATE']}")
+        return 1
+
+    monkeypatch.setattr(bench, "_timed", timed)
+    monkeypatch.setattr(bench, "_attached", attached)
+    monkeypatch.setattr(ownership, "machine_lock", lambda _: nullcontext())
+    monkeypatch.setattr(embedded, "take_down", lambda *_: None)
+    monkeypatch.setattr(embedded, "delete_state", lambda *_: None)
+    assert bench.stages(home, silent()[0], cold=False) == 1
+    assert done == ["up", "up", "smoke", "bench experiments bench", "down", "up", "check", "check"]
+    assert "make smoke" in capsys.readouterr().out
+
+
+def test_experiments_are_measured_on_the_running_stack_under_the_lock(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    @contextmanager
+    def guard(_: object, purpose: str) -> Iterator[None]:
+        done.append(f"lock for {purpose}")
+        yield
+        done.append("unlock")
+
+    def attached(argv: list[str], environment: dict[str, str]) -> int:
+        done.append(" ".join(argv[1:]))
+        assert environment == {"KUBECONFIG": "/kc"}
+        return 7
+
+    engine = SimpleNamespace(config_file=Path("/stack.yaml"), environment=lambda: {"KUBECONFIG": "/kc"})
+    monkeypatch.setattr(bench, "engine_for", lambda *_: engine)
+    monkeypatch.setattr(deploy, "guard", guard)
+    monkeypatch.setattr(deploy, "require_running", lambda _: done.append("running"))
+    monkeypatch.setattr(deploy, "out_directory", lambda _: Path("/out"))
+    monkeypatch.setattr(deploy, "write_contract", lambda _, out: out / "contract.json")
+    monkeypatch.setattr(stackfile, "config", lambda _: {"plumbline:cluster": {"kubeconfig": "/kubeconfig"}})
+    monkeypatch.setattr(bench, "_attached", attached)
+    assert bench.experiments(home) == 7
+    command = "-m tests.bench.experiments --contract /out/contract.json --kubeconfig /kubeconfig"
+    report = ROOT / ".out" / "bench" / "experiments.json"
+    program = f"{command} --cache {home.cache / 'sdk'} --out {report}"
+    assert done == ["lock for make bench", "running", program, "unlock"]
 
 
 def test_unknown_choice_is_refused_before_anything_is_stopped(
     home: Home, measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONLY", "signal")
-    with pytest.raises(SandboxError, match=r"'signal'.*\n?.*stages, signals, all"):
+    with pytest.raises(SandboxError, match=r"'signal'.*\n?.*stages, signals, experiments, all"):
         bench.bench(home, silent()[0], cold=False)
     assert measured == []
 

@@ -11,7 +11,7 @@ from sandbox import hosttools
 from sandbox.cluster import daemons, facts, ownership, preflight
 from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
-from sandbox.images import python
+from sandbox.images import materials
 from sandbox.programs import build as programs
 from sandbox.programs.spec import names
 from tests.offline.sandbox.fakes import machine, silent
@@ -42,9 +42,9 @@ def test_users_wait_for_no_program_of_the_tests(home: Home, monkeypatch: pytest.
     monkeypatch.setattr(programs, "ensure", lambda _home, wanted, _: built.append(wanted))
     monkeypatch.setattr(programs, "prune", lambda _home, wanted, _: built.append(wanted))
     monkeypatch.setattr(hosttools, "ensure", lambda *_: built.append("tools"))
-    monkeypatch.setattr(python, "ensure", lambda *_: built.append("python"))
+    monkeypatch.setattr(materials, "ensure", lambda *_: built.append("materials"))
     embedded.build(home, silent()[0])
-    assert built == [names(), names(), "tools", "python"]
+    assert built == [names(), names(), "tools", "materials"]
     assert "prometheus-operator" not in names()
 
 

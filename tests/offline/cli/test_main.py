@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli import __main__ as main_module
-from cli import bench, deploy, develop, embedded, inspect
+from cli import bench, deploy, develop, embedded, inspect, regression
 from cli.engine import ROOT
 from sandbox.cluster import facts
 from sandbox.errors import SandboxError
@@ -118,6 +118,7 @@ def test_relative_home_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         (["check"], develop, "check", []),
         (["test"], develop, "test", []),
         (["bench"], bench, "bench", []),
+        (["sdk-regression", "--stack", "kind", "--sdk", "0.8.4"], regression, "sdk_regression", ["kind"]),
         (["lock"], develop, "lock", []),
         (["golden"], develop, "golden", []),
     ],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 # Word → the command line behind it, for every rule but `help`.
-RULES: Mapping[str, str] = dict(re.findall(r"^([a-z]+):.*\n\t@\$\(PLUMBLINE\) (.*)$", MAKEFILE, re.M))
+RULES: Mapping[str, str] = dict(re.findall(r"^([a-z-]+):.*\n\t@\$\(PLUMBLINE\) (.*)$", MAKEFILE, re.M))
 PHONY = re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.M)[0].split()
 
 
@@ -32,7 +32,7 @@ def verbs(capsys: pytest.CaptureFixture[str]) -> set[str]:
         _parse(["no-such-word"])
     listed = re.search(r"choose from (.*)\)", capsys.readouterr().err)
     assert listed is not None
-    return set(re.findall(r"[a-z]+", listed[1]))
+    return set(re.findall(r"[a-z-]+", listed[1]))
 
 
 def test_every_word_has_a_rule_that_is_no_file() -> None:
@@ -55,7 +55,7 @@ def test_every_word_is_explained(word: str) -> None:
 
 def test_make_alone_lists_every_word() -> None:
     done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.findall(r"^  make ([a-z]+) +\S", done.stdout, re.M) == PHONY
+    assert re.findall(r"^  make ([a-z-]+) +\S", done.stdout, re.M) == PHONY
 
 
 @pytest.mark.parametrize("word", ["up", "down", "clean", "status", "smoke", "prove", "preview"])
