@@ -18,8 +18,10 @@ import yaml
 
 from cli.engine import engine_for
 from sandbox import hosttools
+from sandbox.cluster.ownership import machine_lock
 from sandbox.cluster.start import ctr
 from sandbox.home import find_home
+from sandbox.images import build as images
 from sandbox.programs.build import binary
 from sandbox.progress import Progress
 
@@ -164,6 +166,19 @@ def prometheus_ready() -> bool:
 def shell_image() -> str:
     """An image of the cluster that has a shell."""
     return str(json.loads((find_home().state(STATE) / "images.json").read_text())["volume-helper"]["reference"])
+
+
+def images_of_tests(*roles: str) -> dict[str, str]:
+    """Role → reference of images that no user needs, built and brought into the cluster's runtime."""
+    home, progress = find_home(), Progress()
+    tools = hosttools.ensure(home, progress)
+    with machine_lock("images of live tests"):
+        built = images.ensure(home, tools, progress, tests=True)
+        there = set(ctr(tools, "images", "list", "-q").split())
+        for role in roles:
+            if built[role].reference not in there:
+                ctr(tools, "images", "import", str(built[role].archive))
+    return {role: built[role].reference for role in roles}
 
 
 def connects(namespace: str, address: str, port: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.cluster import daemons, remains, snapshot
 from sandbox.cluster.layout import LOCK
-from tests.live import plumbline
+from tests.live import plumbline, swanlab
 from tests.live.plumbline import OUT, ROOT, smoke, until, words
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def test_prove_kills_the_pod_and_finds_its_data() -> None:
     done = words("prove")
     assert done.returncode == 0, done.stdout
     report = json.loads((OUT / "report.json").read_text())
-    assert {c["id"]: c["status"] for c in report["checks"]}["prometheus.data_survives_kill"] == "pass"
+    statuses = {c["id"]: c["status"] for c in report["checks"]}
+    assert statuses["prometheus.data_survives_kill"] == "pass"
+    assert statuses["swanlab.survives_kill"] == "pass"
 
 
 def test_down_leaves_the_machine_as_it_was_and_up_resumes(
@@ -64,8 +66,9 @@ def test_everything_killed_then_up_from_another_clone(tmp_path: Path) -> None:
     assert value_at(moment) == value
 
 
-def test_destroy_keeps_the_data_and_up_takes_it_over_again() -> None:
+def test_destroy_keeps_the_data_and_up_takes_it_over_again(tmp_path: Path) -> None:
     moment, value = remember()
+    kept = swanlab.remember(tmp_path)
     claim = plumbline.get("pvc/prometheus-data", "-n", plumbline.NAMESPACE)["metadata"]["uid"]
     done = plumbline.pulumi("destroy", "-s", "local", "--yes", "--skip-preview", "--non-interactive")
     assert done.returncode == 0, done.stdout
@@ -74,6 +77,7 @@ def test_destroy_keeps_the_data_and_up_takes_it_over_again() -> None:
     assert done.returncode == 0, done.stdout
     assert plumbline.get("pvc/prometheus-data", "-n", plumbline.NAMESPACE)["metadata"]["uid"] == claim
     assert value_at(moment) == value
+    assert kept.lost() == []
 
 
 def test_second_up_beside_the_first_is_refused() -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from sandbox import hosttools
-from sandbox.cluster.ownership import machine_lock
-from sandbox.cluster.start import ctr
 from sandbox.home import find_home
-from sandbox.images import build as images
 from sandbox.programs.build import directory
 from sandbox.programs.spec import catalogue
-from sandbox.progress import Progress
 from tests.live.operator import objects
 from tests.live.operator.objects import NAMESPACE, OPERATOR, PROMETHEUS
-from tests.live.plumbline import get, kubectl, until
+from tests.live.plumbline import get, images_of_tests, kubectl, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +36,7 @@ def bring_definitions() -> None:
 
 def bring(external: dict[str, str]) -> None:
     """Operator and Prometheus, awaited. external: its external labels."""
-    built = _imported()
+    built = images_of_tests(*ROLES)
     apply(objects.operator(built["prometheus-operator"], built["prometheus-config-reloader"]))
     kubectl("rollout", "status", f"deployment/{OPERATOR}", "-n", NAMESPACE, "--timeout=90s")
     version = f"v{catalogue()[1]['prometheus'].version}"
@@ -63,19 +58,6 @@ def remove() -> None:
 def apply(manifests: list[Json]) -> None:
     """Apply them in their order."""
     kubectl("apply", "-f", "-", stdin="\n---\n".join(json.dumps(manifest) for manifest in manifests))
-
-
-def _imported() -> dict[str, str]:
-    """Role → reference, of images that the cluster's runtime has."""
-    home, progress = find_home(), Progress()
-    tools = hosttools.ensure(home, progress)
-    with machine_lock("images of live tests"):
-        built = images.ensure(home, tools, progress, tests=True)
-        there = set(ctr(tools, "images", "list", "-q").split())
-        for role in ROLES:
-            if built[role].reference not in there:
-                ctr(tools, "images", "import", str(built[role].archive))
-    return {role: image.reference for role, image in built.items()}
 
 
 def _definitions_there() -> list[Json]:
