@@ -18,6 +18,7 @@ ALLOWED: Final[dict[str, set[str]]] = {
     "smoke": {"signals", "stacks.contract"},
     "recovery": {"signals", "stacks.contract"},
     "sandbox": {"signals"},
+    "gate": {"signals"},
     "cli": {"sandbox"},
     "bin": set(),
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ROOMS = ("bin", "cli", "components", "sandbox", "signals", "smoke", "stacks", "tests")
+ROOMS = ("bin", "cli", "components", "gate", "sandbox", "signals", "smoke", "stacks", "tests")
 SUFFIXES = ("py", "md", "toml", "yaml", "yml", "json", "xml", "html", "lock", "mod", "sum", "ini", "j2")
 PREFIX = "plumbline:"
 NOT_CATALOGUED = {
@@ -31,7 +31,7 @@ _SERIES = ("_bucket", "_count", "_sum")
 @cache
 def words() -> dict[str, str]:
     """Word of the Makefile → what `make` says about it."""
-    return dict(re.findall(r"^([a-z]+):.*?## (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    return dict(re.findall(r"^([a-z-]+):.*?## (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @cache

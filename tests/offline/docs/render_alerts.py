@@ -32,6 +32,10 @@ TITLES = {
     "rules-watchdog.yml": "Watchdog",
     "rules-alerting.yml": "From Prometheus to Alertmanager",
     "rules-alertmanager.yml": "Alertmanager",
+    "rules-object-store.yml": "The object store",
+    "rules-swanlab.yml": "SwanLab",
+    "rules-swanlab-buffer.yml": "SwanLab's delivery buffer",
+    "rules-swanlab-clickhouse.yml": "SwanLab's ClickHouse",
     "rules-identity.yml": "Identity of workloads",
     "rules-gpu.yml": "GPUs",
     "rules-gpu-kubernetes.yml": "GPUs and the pods that hold them",
@@ -48,6 +52,8 @@ AREAS = {
     "alerting": "Alerting",
     "alertmanager": "Alertmanager",
     "pushgateway": "Pushed jobs",
+    "swanlab": "SwanLab",
+    "object": "The object store",
 }
 RESPONSE = {
     Severity.P0: "5 minutes",

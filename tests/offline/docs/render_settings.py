@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, SecretStr
 
 from stacks import fields
 from stacks.settings import Settings
@@ -91,7 +91,7 @@ def _of(annotation: Any, metadata: list[Any]) -> str:  # noqa: ANN401  # an anno
     if parts:
         head = _CONTAINERS.get(get_origin(annotation), "")
         return head + " or ".join(_of(part, []) for part in (parts[-1:] if head else parts))
-    words = {bool: "true or false", int: "whole number", float: "number", str: "text"}
+    words = {bool: "true or false", int: "whole number", float: "number", str: "text", SecretStr: "text, a secret"}
     return words[annotation] + _bounds(metadata)
 
 

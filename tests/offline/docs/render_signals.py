@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 REQUIREMENTS = {
     "A3": "metrics are kept: volumes, retention, limits",
+    "A5": "SwanLab self-hosted, on stores that persist",
     "A8": "secure by default",
     "A10": "an embedded cluster on one machine",
     "B0": "every check declares its impact, and asks the right cluster",
     "B1": "pods, images, roll-outs, claims; data survives",
+    "B2": "what an SDK logs is read back",
     "B3": "scraping: targets, labels, fresh values",
     "B5": "alerts reach who must know",
     "C1": "whose a series is, and what it must not say of people",
