@@ -169,7 +169,7 @@ def shell_image() -> str:
 
 
 def images_of_tests(*roles: str) -> dict[str, str]:
-    """Role → reference of images that no user needs, built and brought into the cluster's runtime."""
+    """Role → reference of every image; those of `roles`, which no user needs, are brought into the cluster first."""
     home, progress = find_home(), Progress()
     tools = hosttools.ensure(home, progress)
     with machine_lock("images of live tests"):
@@ -178,7 +178,7 @@ def images_of_tests(*roles: str) -> dict[str, str]:
         for role in roles:
             if built[role].reference not in there:
                 ctr(tools, "images", "import", str(built[role].archive))
-    return {role: built[role].reference for role in roles}
+    return {role: image.reference for role, image in built.items()}
 
 
 def connects(namespace: str, address: str, port: int) -> bool:
