@@ -11,6 +11,13 @@ Manifest = dict[str, Any]
 RETAIN = f"{PART_OF}/retain"
 """Annotation of an object that must outlive `pulumi destroy`. It is in the manifest so that policy rules can see it."""
 
+KEPT = {RETAIN: "true", "pulumi.com/patchFieldManager": PART_OF, "pulumi.com/patchForce": "true"}
+"""Annotations of what outlives the stack.
+
+The engine names a new field manager whenever it creates an object. A stack made anew over kept objects would share
+their fields with the manager of the destroyed one, and the first change of a value would be refused as a conflict.
+"""
+
 POD_SECURITY = "restricted"
 NODE_POD_SECURITY = "privileged"
 """Pod Security Admission refuses host paths at both lower levels, whatever they are mounted for."""
@@ -27,7 +34,7 @@ def metadata(
     if namespace is not None:
         found["namespace"] = namespace
     if annotations:
-        found["annotations"] = annotations
+        found["annotations"] = dict(annotations)
     return found
 
 
@@ -60,7 +67,7 @@ def _namespace(name: str, instance: str, level: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": metadata(name, labels(PART_OF, instance, "namespace") | levels, annotations={RETAIN: "true"}),
+        "metadata": metadata(name, labels(PART_OF, instance, "namespace") | levels, annotations=KEPT),
     }
 
 

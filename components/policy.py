@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from components.errors import DeployError
-from components.objects import POD_SECURITY, RETAIN, Manifest, identity
+from components.objects import KEPT, POD_SECURITY, RETAIN, Manifest, identity
 from components.policy_exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
@@ -175,6 +175,8 @@ def state_is_retained(manifest: Manifest) -> Iterator[str]:
     stateful = manifest["kind"] in ("PersistentVolumeClaim", "Namespace")
     if stateful and manifest["metadata"].get("annotations", {}).get(RETAIN) != "true":
         yield f"would be deleted with the stack; accepted: annotation {RETAIN}: 'true'"
+    elif RETAIN in (found := manifest["metadata"].get("annotations", {})) and not KEPT.items() <= found.items():
+        yield f"outlives the stack and could not be changed by the next one; accepted: annotations {KEPT}"
     if manifest.get("spec", {}).get("volumeClaimTemplates"):
         yield "has volumeClaimTemplates; accepted are claims of their own (components/storage.py)"
 

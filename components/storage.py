@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from components.naming import PART_OF
-from components.objects import RETAIN, Manifest, metadata
+from components.objects import KEPT, Manifest, metadata
 
 GENERATION: Final = f"{PART_OF}/generation"
 """Annotation: which generation of a password the data of a claim was given, or a pod was started with."""
@@ -37,7 +37,7 @@ def claim(
     }
     if storage_class is not None:
         spec["storageClassName"] = storage_class
-    annotations = {"pulumi.com/skipAwait": "true", RETAIN: "true"}
+    annotations = {"pulumi.com/skipAwait": "true", **KEPT}
     if generation is not None:
         annotations[GENERATION] = str(generation)
     return {

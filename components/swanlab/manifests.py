@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from components.naming import PART_OF, labels, stack_label
-from components.objects import RETAIN, Manifest, config_map, metadata
+from components.objects import KEPT, Manifest, config_map, metadata
 from components.storage import claim
 from components.swanlab.credentials import rotates
 from components.swanlab.names import CLAIMS, ENVIRONMENT, PLACES, buffer_claims, object_labels, place
@@ -47,16 +47,14 @@ def namespace(args: SwanlabArgs) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": metadata(
-            args.namespace, labels(PART_OF, args.instance, "namespace") | levels, annotations={RETAIN: "true"}
-        ),
+        "metadata": metadata(args.namespace, labels(PART_OF, args.instance, "namespace") | levels, annotations=KEPT),
     }
 
 
 def places(args: SwanlabArgs) -> Manifest:
     """Where each store is, for the next deployment to compare. Retained, since the data outlives the stack as well."""
     data = {store: place(store, made) for store, made in args.stores.items()}
-    return config_map(PLACES, args.namespace, object_labels(args.instance), data, {RETAIN: "true"})
+    return config_map(PLACES, args.namespace, object_labels(args.instance), data, KEPT)
 
 
 def environment(args: SwanlabArgs, wanted: Environment) -> Manifest:

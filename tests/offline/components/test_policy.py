@@ -75,6 +75,13 @@ def unretained_namespace() -> Manifest:
     return found
 
 
+def kept_by_chance() -> Manifest:
+    """Retained, but its fields belong to whichever field manager the engine made up for this stack."""
+    found = namespace("x")
+    found["metadata"]["annotations"] = {"plumbline/retain": "true"}
+    return found
+
+
 def labelled_namespace(level: str | None) -> Manifest:
     found = namespace("plumbline")
     del found["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
@@ -157,6 +164,7 @@ BAD: tuple[tuple[str, Manifest, str], ...] = (
         "would be deleted with the stack",
     ),
     ("state_is_retained", unretained_namespace(), "would be deleted with"),
+    ("state_is_retained", kept_by_chance(), "could not be changed by the next"),
     ("state_is_retained", broken("spec.volumeClaimTemplates", [{}]), "has volumeClaimTemplates"),
     ("namespace_is_restricted", labelled_namespace(None), "lets in pods of level privileged"),
     ("namespace_is_restricted", labelled_namespace("baseline"), "lets in pods of level baseline"),

@@ -119,7 +119,11 @@ def test_claim_says_which_password_its_data_knows() -> None:
 
 def test_place_of_each_store_is_kept_beside_the_data() -> None:
     found = manifests(elsewhere())["places"]
-    assert found["metadata"]["annotations"] == {"plumbline/retain": "true"}
+    assert found["metadata"]["annotations"] == {
+        "plumbline/retain": "true",
+        "pulumi.com/patchFieldManager": "plumbline",
+        "pulumi.com/patchForce": "true",
+    }
     assert found["data"] == {
         "postgres": "pg.example.org:5432/app",
         "redis": "redis.example.org:6379/2",
