@@ -32,6 +32,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 STATE: Final = os.environ.get("PLUMBLINE_TEST_STATE", "test")
 OUT: Final = ROOT / ".out" / STATE
 NAMESPACE: Final = "plumbline"
+PRINTED: Final[dict[str, str]] = {}
+"""`make …` → what it printed when it last ran to a good end in this session."""
 
 # Deadlines of checks that wait for a stack to settle. A fault that was awaited is there: waiting longer shows no more.
 _HURRIED: Final = """
@@ -47,7 +49,7 @@ sys.exit(main(sys.argv[2:]))
 
 def words(*arguments: str, root: Path = ROOT, timeout: float = 900) -> subprocess.CompletedProcess[str]:
     """Run `make …` as a user does and return what it printed; both streams in `stdout`."""
-    return subprocess.run(
+    done = subprocess.run(
         ["make", "--no-print-directory", "-C", str(root), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -56,6 +58,9 @@ def words(*arguments: str, root: Path = ROOT, timeout: float = 900) -> subproces
         timeout=timeout,
         check=False,
     )
+    if done.returncode == 0:
+        PRINTED[" ".join(("make", *arguments))] = done.stdout
+    return done
 
 
 def pulumi(*arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:

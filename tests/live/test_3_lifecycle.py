@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sandbox.cluster import daemons, remains, snapshot
@@ -15,6 +16,7 @@ from tests.live import plumbline, swanlab
 from tests.live.plumbline import OUT, ROOT, smoke, until, words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from sandbox.hosttools import HostTools
@@ -42,15 +44,50 @@ def test_prove_kills_the_pod_and_finds_its_data() -> None:
     assert statuses["swanlab.survives_kill"] == "pass"
 
 
-def test_down_leaves_the_machine_as_it_was_and_up_resumes(
+def test_down_leaves_the_machine_as_it_was_and_up_resumes_however_often_it_is_interrupted(
     machine_before: dict[str, list[str]], tools: HostTools
 ) -> None:
     moment, value = remember()
     assert words("down").returncode == 0
     assert snapshot.differences(machine_before, snapshot.take(tools)) == []
+    code, checks, output = smoke()
+    assert code == 1, output
+    assert checks["cluster.identity"]["status"] == "fail"
+    assert snapshot.differences(machine_before, snapshot.take(tools)) == []
+    for seconds in (1.0, 4.0):
+        assert "Traceback" not in interrupted_up(partial(time.sleep, seconds))
+    assert "Traceback" not in interrupted_up(second_up_is_refused)
     done = words("up")
     assert done.returncode == 0, done.stdout
     assert value_at(moment) == value
+
+
+def interrupted_up(meanwhile: Callable[[], None]) -> str:
+    """What `make up` printed until it ended by Ctrl-C, which comes when `meanwhile` is done."""
+    with subprocess.Popen(
+        ["make", "-C", str(ROOT), "up"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        # Started in the background, we have SIGINT ignored, and so would they.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads here
+    ) as process:
+        try:
+            meanwhile()
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+        return process.communicate(timeout=180)[0]
+
+
+def second_up_is_refused() -> None:
+    until("the first holds the lock", lambda: LOCK.read_text().startswith("make up"), 60)
+    time.sleep(12)
+    second = words("up")
+    assert second.returncode != 0
+    assert "in use by another command: make up" in second.stdout
+    assert "Traceback" not in second.stdout
 
 
 def test_everything_killed_then_up_from_another_clone(tmp_path: Path) -> None:
@@ -78,46 +115,3 @@ def test_destroy_keeps_the_data_and_up_takes_it_over_again(tmp_path: Path) -> No
     assert plumbline.get("pvc/prometheus-data", "-n", plumbline.NAMESPACE)["metadata"]["uid"] == claim
     assert value_at(moment) == value
     assert kept.lost() == []
-
-
-def test_second_up_beside_the_first_is_refused() -> None:
-    first = subprocess.Popen(
-        ["make", "-C", str(ROOT), "up"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        until("the first holds the lock", lambda: LOCK.read_text().startswith("make up"), 60)
-        second = words("up")
-        assert second.returncode != 0
-        assert "in use by another command: make up" in second.stdout
-        assert "Traceback" not in second.stdout
-    finally:
-        assert first.wait(timeout=300) == 0
-
-
-def test_interrupted_up_is_resumed_by_the_next() -> None:
-    assert words("down").returncode == 0
-    for seconds in (1.0, 4.0, 12.0):
-        process = subprocess.Popen(
-            ["make", "-C", str(ROOT), "up"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            # Started in the background, we have SIGINT ignored, and so would they.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads here
-        )
-        time.sleep(seconds)
-        os.killpg(process.pid, signal.SIGINT)
-        output = process.communicate(timeout=180)[0]
-        assert "Traceback" not in output
-    done = words("up")
-    assert done.returncode == 0, done.stdout
-
-
-def test_smoke_against_a_stopped_cluster_is_red(machine_before: dict[str, list[str]], tools: HostTools) -> None:
-    assert words("down").returncode == 0
-    code, checks, output = smoke()
-    assert code == 1, output
-    assert checks["cluster.identity"]["status"] == "fail"
-    assert snapshot.differences(machine_before, snapshot.take(tools)) == []

@@ -164,6 +164,8 @@ def test_raised_generation_lets_the_new_password_in_and_refuses_the_old(tmp_path
         until(f"{store} refuses the old password", lambda store=store: not _lets_in(store, old[store]), 60)  # type: ignore[misc]  # as above
     assert site().differences(run) == ()
     swanlab.logged(site(), tmp_path, keys=1, steps=50)
+    code, _, output = smoke("--only", "signals.contract", "workloads.rolled_out")
+    assert code == 0, output
 
 
 def _lets_in(store: str, credentials: dict[str, str]) -> bool:

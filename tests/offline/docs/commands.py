@@ -12,6 +12,7 @@ one. Every other line must be printed, in this order; `…` stands for any text,
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from sandbox.process import ProgramError, run
 from tests.offline.docs.markdown import ROOT, blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from sandbox.process import Finished
@@ -104,24 +106,34 @@ def example(block: Block) -> Example:
 
 
 def complaints(
-    wanted: Example, *, state: str | None = None, root: Path = ROOT, timeout: float | None = None
+    wanted: Example,
+    *,
+    state: str | None = None,
+    root: Path = ROOT,
+    timeout: float | None = None,
+    printed: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Run the commands in one shell from the checkout; what differs from the page, empty if nothing does.
 
     state: name of the cluster state that stands for `local`, in the environment and in paths. timeout: seconds, by
-    kind if not given.
+    kind if not given. printed: command → what it printed when it ran well before. The commands that a block begins
+    with are not run a second time if they are in it; behind one that is not, everything may have changed.
     """
+    before = tuple(itertools.takewhile((printed or {}).__contains__, wanted.commands))
+    shown = "".join((printed or {})[command] for command in before)
+    left = [elsewhere(command, state) for command in wanted.commands[len(before) :]]
     try:
-        done = _typed([elsewhere(c, state) for c in wanted.commands], state, root, timeout or _SECONDS[wanted.kind])
+        done = _typed(left, state, root, timeout or _SECONDS[wanted.kind])
     except ProgramError as error:
         return [f"{wanted.where}: {error}"]
+    shown += done.stdout
     found = []
     if done.code != wanted.exit_code:
         found.append(f"{wanted.where}: exit code {done.code}, the page says {wanted.exit_code}")
-    missing = first_missing([elsewhere(line, state) for line in wanted.output], done.stdout.splitlines())
+    missing = first_missing([elsewhere(line, state) for line in wanted.output], shown.splitlines())
     if missing is not None:
         found.append(f"{wanted.where}: the page shows {missing!r}, which was not printed (in this place)")
-    return [*found, f"printed:\n{done.stdout[-_PRINTED:]}"] if found else []
+    return [*found, f"printed:\n{shown[-_PRINTED:]}"] if found else []
 
 
 def _typed(commands: list[str], state: str | None, root: Path, timeout: float) -> Finished:

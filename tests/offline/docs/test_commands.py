@@ -30,6 +30,14 @@ def block(marker: str | None, *lines: str) -> Block:
     return Block(page="x.md", line=1, language="console", marker=marker, lines=lines)
 
 
+def test_command_that_ran_before_is_not_run_again_while_nothing_came_between() -> None:
+    before = {"make up": "proven\n", "false": "never asked\n"}
+    marked = block("offline", "$ make up", "$ echo second", "proven", "second")
+    assert complaints(example(marked), printed=before) == []
+    assert "'another'" in complaints(example(block("offline", "$ make up", "another")), printed=before)[0]
+    assert "exit code 1" in complaints(example(block("offline", "$ true", "$ false")), printed=before)[0]
+
+
 def test_every_block_has_a_language_that_the_tests_know() -> None:
     assert [(b.where, b.language) for b in blocks() if b.language not in LANGUAGES] == []
 
