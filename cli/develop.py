@@ -83,7 +83,11 @@ def lock(_: Home) -> int:
 
 def golden(home: Home) -> int:
     """Write the golden manifests and the generated reference pages anew."""
-    modules = ("tests.offline.components.golden", "tests.offline.docs.reference")
+    modules = (
+        "tests.offline.components.golden",
+        "tests.offline.components.swanlab.golden",
+        "tests.offline.docs.reference",
+    )
     return max(_step(home, module, ("-m", module, "--write")) for module in modules)
 
 
