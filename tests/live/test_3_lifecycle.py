@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,8 +95,9 @@ def test_everything_killed_then_up_from_another_clone(tmp_path: Path) -> None:
     moment, value = remember()
     pods = [p for group in remains.pod_cgroups() for p in daemons.in_cgroup(group)]
     for process in (*daemons.marked(), *pods):
-        if daemons.alive(process):
-            os.kill(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may die with one that was killed just before
+            if daemons.alive(process):
+                os.kill(process.pid, signal.SIGKILL)
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True, timeout=120)
     done = words("up", root=clone)
