@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sandbox.home import Home
 
 FREE_GIB: Final = 5.0
-MEMORY_GIB: Final = 3.0
+MEMORY_GIB: Final = 4.0
 ELSEWHERE: Final = "or deploy to a cluster that you already have: make up STACK=kind"
 
 

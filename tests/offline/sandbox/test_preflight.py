@@ -64,8 +64,8 @@ def test_too_little_disk_is_named_with_the_need(home: Home) -> None:
 
 def test_too_little_memory_is_named_with_the_need(home: Home) -> None:
     with pytest.raises(SandboxError) as caught:
-        preflight.check_room(home, machine(memory_gib=2.5))
-    assert caught.value.what == "2.5 GiB of memory are available; the embedded cluster needs 3 GiB"
+        preflight.check_room(home, machine(memory_gib=3.94))
+    assert caught.value.what == "3.9 GiB of memory are available; the embedded cluster needs 4 GiB"
 
 
 @pytest.mark.usefixtures("kubelet_root")
