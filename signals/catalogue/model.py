@@ -56,6 +56,60 @@ class Metric:
         return Presence.EVENT if self.event else Presence.ALWAYS
 
 
+@dataclass(frozen=True)
+class Described:
+    """Makes the metrics of a page that were read in one place. prefix: of all names. source: of all metrics."""
+
+    prefix: str
+    source: str
+
+    def counter(  # one parameter per field of the record that varies
+        self,
+        name: str,
+        meaning: str,
+        labels: tuple[str, ...] = (),
+        *,
+        optional: tuple[str, ...] = (),
+        unit: str = "1",
+        event: str = "",
+    ) -> Metric:
+        """A counter; `name` without the prefix."""
+        return Metric(
+            name=f"{self.prefix}{name}",
+            type=MetricType.COUNTER,
+            unit=unit,
+            meaning=meaning,
+            labels=labels,
+            optional=optional,
+            event=event,
+            source=self.source,
+        )
+
+    def gauge(  # as above
+        self,
+        name: str,
+        meaning: str,
+        labels: tuple[str, ...] = (),
+        *,
+        unit: str = "1",
+        event: str = "",
+        low: float | None = 0.0,
+        high: float | None = None,
+    ) -> Metric:
+        """A gauge; `name` without the prefix."""
+        return Metric(
+            name=f"{self.prefix}{name}",
+            type=MetricType.GAUGE,
+            unit=unit,
+            meaning=meaning,
+            labels=labels,
+            event=event,
+            low=low,
+            high=high,
+            source=self.source,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Drop:
     """Series that are deliberately not stored, because they cost more than anybody asks of them.

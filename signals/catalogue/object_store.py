@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Drop, Metric, MetricType, Producer
+from signals.catalogue.model import Budget, Described, Drop, Producer
 from signals.catalogue.process import PROCESS_METRICS
 
 _SOURCE = "github.com/seaweedfs/seaweedfs 4.48 weed/stats/metrics.go"
 _STORED = "the first object of a bucket"
-
-
-def _counter(  # one parameter per field of the record that varies here
-    name: str,
-    meaning: str,
-    labels: tuple[str, ...] = (),
-    *,
-    optional: tuple[str, ...] = (),
-    unit: str = "1",
-    event: str = "",
-) -> Metric:
-    return Metric(
-        name=f"SeaweedFS_{name}",
-        type=MetricType.COUNTER,
-        unit=unit,
-        meaning=meaning,
-        labels=labels,
-        optional=optional,
-        event=event,
-        source=_SOURCE,
-    )
-
-
-def _gauge(  # one parameter per field of the record that varies here
-    name: str,
-    meaning: str,
-    labels: tuple[str, ...] = (),
-    *,
-    unit: str = "1",
-    event: str = "",
-    low: float = 0.0,
-    high: float | None = None,
-) -> Metric:
-    return Metric(
-        name=f"SeaweedFS_{name}",
-        type=MetricType.GAUGE,
-        unit=unit,
-        meaning=meaning,
-        labels=labels,
-        event=event,
-        low=low,
-        high=high,
-        source=_SOURCE,
-    )
-
+_DESCRIBED = Described("SeaweedFS_", _SOURCE)
+_counter, _gauge = _DESCRIBED.counter, _DESCRIBED.gauge
 
 _REQUESTS = (
     _counter(

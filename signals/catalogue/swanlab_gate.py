@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from signals.catalogue.model import Budget, Metric, MetricType, Producer
+from signals.catalogue.model import Budget, Described, Producer
 
 _SOURCE = "plumbline 0.1.0 gate/metrics.py"
-
-
-def _gauge(  # one parameter per field of the record that varies here
-    name: str,
-    meaning: str,
-    labels: tuple[str, ...] = (),
-    *,
-    unit: str = "1",
-    event: str = "",
-    low: float | None = 0.0,
-    high: float | None = None,
-) -> Metric:
-    return Metric(
-        name=f"plumbline_swanlab_{name}",
-        type=MetricType.GAUGE,
-        unit=unit,
-        meaning=meaning,
-        labels=labels,
-        event=event,
-        low=low,
-        high=high,
-        source=_SOURCE,
-    )
-
+_DESCRIBED = Described("plumbline_swanlab_", _SOURCE)
+_gauge = _DESCRIBED.gauge
 
 PRODUCER = Producer(
     job="swanlab-gate",

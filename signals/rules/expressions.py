@@ -22,8 +22,22 @@ def grew(selector: str, window: str, age: str = AGE) -> str:
     """
     return (
         f"increase({selector}[{window}]) > 0\nor\n{born(selector, window)}\nor\n"
-        f"({selector} > 0 and on ({PROCESS}) {age} < {window})"
+        f"{_young(selector, window, age, PROCESS)}"
     )
+
+
+def grew_since(selector: str, window: str, born: str, on: str) -> str:
+    """The same for a counter that outlives the program that exposes it: the kernel's, or that of a Kubernetes object.
+
+    A new series says nothing here: the exporter was down, or was replaced. The age of the object says it. born: metric
+    with the object's start, seconds since 1970. on: labels that name the object on both sides, comma separated.
+    """
+    return f"increase({selector}[{window}]) > 0\nor\n{_young(selector, window, f'time() - {born}', on)}"
+
+
+def _young(selector: str, window: str, age: str, on: str) -> str:
+    """True of a series above zero whose process or object is younger than the window."""
+    return f"({selector} > 0 and on ({on}) {age} < {window})"
 
 
 def born(selector: str, window: str) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from signals.rules.expressions import grew_since
 from signals.rules.gpu_labels import NODE, POD
 from signals.rules.gpu_xid import CLASSIFIED
-from signals.rules.growth import grew_since
 from signals.rules.model import Alert, Group, Severity
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from signals.rules.growth import grew_since
+from signals.rules.expressions import grew_since
 from signals.rules.model import Alert, Severity
 
 _JOB = 'job="kube-state-metrics"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from signals.rules.growth import grew_since
+from signals.rules.expressions import grew_since
 from signals.rules.model import Alert, Group, Record, Severity
 from signals.rules.node_network import network_alerts, network_records
 

@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from signals.rules import rule_files
-from signals.rules.expressions import grew
-from signals.rules.growth import grew_since
+from signals.rules.expressions import grew, grew_since
 from tests.offline.signals.promtool_cases import CASES, INPUTS, run
 
 if TYPE_CHECKING:
