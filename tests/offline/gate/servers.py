@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from tests.offline.serving import serving
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -47,13 +49,9 @@ def web(**answers: tuple[int, Any]) -> Iterator[Web]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    server.daemon_threads = True
+    with serving(server) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import stat
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from sandbox.activation import ACCOUNT_FILE, activate
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
 from sandbox.progress import Progress
+from tests.offline.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -129,13 +129,9 @@ def served(state: Swanlab) -> Iterator[Swanlab]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    server.daemon_threads = True
+    with serving(server) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import threading
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from smoke.sdk.driver import MEDIA, MEDIA_STEPS, column
+from tests.offline.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -333,11 +333,5 @@ def served(state: Answering) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(server) as address:
+        yield address

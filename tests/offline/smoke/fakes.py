@@ -6,7 +6,6 @@ A test changes their state before or while smoke runs.
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from signals.catalogue import PRODUCERS
+from tests.offline.serving import serving
 from tests.offline.smoke import objects
 from tests.offline.smoke.promql import Series, evaluate, series_of_catalogue
 
@@ -225,11 +225,5 @@ def served(state: Answering) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(server) as address:
+        yield address

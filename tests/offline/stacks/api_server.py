@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -11,6 +10,7 @@ from urllib.parse import unquote
 import yaml
 
 from stacks.cluster import Access, KubeReader
+from tests.offline.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,12 +46,8 @@ class Server:
 def serve() -> Iterator[Server]:
     """A server that runs until the test ends."""
     found = Server()
-    thread = threading.Thread(target=found.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    found.http.shutdown()
-    thread.join()
-    found.http.server_close()
+    with serving(found.http):
+        yield found
 
 
 def kubeconfig(path: Path, url: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
-import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import pytest
 from components.errors import DeployError
 from components.swanlab.args import Chart
 from components.swanlab.chart import known_keys, read
+from tests.offline.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,12 +67,8 @@ class Repository:
 @pytest.fixture
 def repository() -> Iterator[Repository]:
     found = Repository()
-    thread = threading.Thread(target=found.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield found
-    found.http.shutdown()
-    thread.join()
-    found.http.server_close()
+    with serving(found.http):
+        yield found
 
 
 def refused(chart: Chart) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
+
+from tests.offline.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +55,5 @@ class _Handler(BaseHTTPRequestHandler):
 def echo() -> Iterator[Echo]:
     """A server for as long as the block lasts."""
     server = Echo()
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
