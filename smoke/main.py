@@ -6,11 +6,8 @@ import time
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pydantic import ValidationError
 
 from smoke import collect, report, terminal, verdict, versions
 from smoke.model import Impact, Run, Status
@@ -19,16 +16,12 @@ from smoke.redact import bounded
 from smoke.registry import IDENTITY, REGISTRY
 from smoke.runner import SUITE, run_suite
 from smoke.stack import Stack
-from stacks.contract import Contract
+from smoke.usage import UsageError, default_kubeconfig, read_contract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 GREEN, RED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-
-
-class UsageError(Exception):
-    """The command or its contract cannot be used as given."""
 
 
 def main(argv: Sequence[str] | None = None, suite: Path = SUITE) -> int:
@@ -73,11 +66,11 @@ def _run(options: Namespace, suite: Path, run: Run) -> int:
 
 
 def _judge(options: Namespace, suite: Path, run: Run) -> None:
-    contract = _contract(options.contract)
+    contract = read_contract(options.contract)
     run.stack, run.cluster_uid = contract.stack, contract.cluster.uid
     impact = Impact(options.impact)
     run.selected = tuple(_selection(options.only, impact))
-    stack = Stack(contract, options.kubeconfig or _default_kubeconfig())
+    stack = Stack(contract, options.kubeconfig or default_kubeconfig())
     accounting = Accounting(stack, REGISTRY, impact, run.selected, terminal.ended)
     try:
         exit_code = run_suite(suite, accounting)
@@ -115,15 +108,6 @@ def _finish(run: Run, out: Path, code: int) -> int:
     return code
 
 
-def _contract(path: Path) -> Contract:
-    try:
-        return Contract.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the contract {path} cannot be read ({error}); `make up` writes it") from error
-    except ValidationError as error:
-        raise UsageError(f"{path} is not a contract of this version: {error}") from error
-
-
 def _selection(only: Sequence[str], impact: Impact) -> list[str]:
     for check_id in only:
         if check_id not in REGISTRY:
@@ -133,14 +117,6 @@ def _selection(only: Sequence[str], impact: Impact) -> list[str]:
         if REGISTRY[check_id].impact.exceeds(impact):
             raise UsageError(f"{check_id} needs --impact {REGISTRY[check_id].impact}; this run allows {impact}")
     return list(dict.fromkeys(only))
-
-
-def _default_kubeconfig() -> Path:
-    """The user's kubeconfig. Which cluster of it is meant is never left to its current context."""
-    named = [part for part in environ.get("KUBECONFIG", "").split(":") if part]
-    if len(named) > 1:
-        raise UsageError("KUBECONFIG names several files; choose one with --kubeconfig")
-    return Path(named[0]) if named else Path.home() / ".kube" / "config"
 
 
 def _parser() -> ArgumentParser:

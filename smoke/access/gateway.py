@@ -9,7 +9,7 @@ import requests
 
 from smoke import limits
 from smoke.access.errors import RefusedError, UnreachableError
-from smoke.access.http import RETRY, SERVER_ERROR, Client
+from smoke.access.http import Client, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -190,12 +190,7 @@ class Gateway(Client):
             self._broken()
             # The words of requests quote the address, and a signed one is a key.
             raise UnreachableError(subject, f"no answer ({type(error).__name__})") from error
-        if answer.ok:
-            return answer
-        message = f"HTTP {answer.status_code}: {answer.text[:300]}"
-        if answer.status_code >= SERVER_ERROR or answer.status_code in RETRY:
-            raise UnreachableError(subject, message)
-        raise RefusedError(subject, message, answer.status_code)
+        return accepted(subject, answer)
 
 
 class Blanks:

@@ -68,9 +68,14 @@ class Client:
         except requests.RequestException as error:
             self._broken()
             raise UnreachableError(subject, f"{type(error).__name__}: {error}") from error
-        if answer.ok:
-            return answer
-        message = f"HTTP {answer.status_code}: {answer.text[:300]}"
-        if answer.status_code >= SERVER_ERROR or answer.status_code in RETRY:
-            raise UnreachableError(subject, message)
-        raise RefusedError(subject, message, answer.status_code)
+        return accepted(subject, answer)
+
+
+def accepted(subject: str, answer: requests.Response) -> requests.Response:
+    """A good answer as it is. Raises UnreachableError where a later attempt may do better, else RefusedError."""
+    if answer.ok:
+        return answer
+    message = f"HTTP {answer.status_code}: {answer.text[:300]}"
+    if answer.status_code >= SERVER_ERROR or answer.status_code in RETRY:
+        raise UnreachableError(subject, message)
+    raise RefusedError(subject, message, answer.status_code)

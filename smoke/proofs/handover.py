@@ -10,7 +10,8 @@ from smoke import limits
 from smoke.access.errors import RefusedError
 from smoke.judge import gpu, storage
 from smoke.model import DeclaredSkipError, Problem
-from smoke.proofs.model import LABEL
+from smoke.proofs.model import advanced
+from smoke.proofs.pod import sentinel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,6 @@ PREFIX = "plumbline-gpu-proof-"
 TEAM = "plumbline-proof"
 CONTAINER = "sleep"
 NOT_FOUND = 404
-NOBODY = 65534
 # Their images have a shell, upstream's and ours alike.
 WITH_SHELL = ("prometheus", "alertmanager", "pushgateway")
 GONE = ("Succeeded", "Failed")
@@ -75,12 +75,7 @@ class Handover:
         """One attempt at the stage that is due, and at those behind it that pass at once."""
         if not self._uid:
             return [Problem(self.subject, "not created", "created")]
-        while self._stages:
-            problems = self._stages[0]()
-            if problems:
-                return problems
-            self._stages.pop(0)
-        return []
+        return advanced(self._stages)
 
     def end(self) -> None:
         """Delete the pod if it is there."""
@@ -154,41 +149,21 @@ class Handover:
 
 
 def sentinel_pod(name: str, image: Json, resource: str, team_label: str) -> Json:
-    """A pod that holds one GPU, does nothing with it, and ends by itself. It conforms to `restricted`."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "labels": {LABEL: "gpu-handover", team_label: TEAM}},
-        "spec": {
-            "restartPolicy": "Never",
-            "activeDeadlineSeconds": limits.SENTINEL_LIFE,
-            "terminationGracePeriodSeconds": 1,
-            "automountServiceAccountToken": False,
-            "enableServiceLinks": False,
-            "imagePullSecrets": image["secrets"],
-            "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
-            "securityContext": {
-                "runAsNonRoot": True,
-                "runAsUser": NOBODY,
-                "runAsGroup": NOBODY,
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
-            "containers": [
-                {
-                    "name": CONTAINER,
-                    "image": image["image"],
-                    "imagePullPolicy": "IfNotPresent",
-                    "command": ["/bin/sh", "-c", f"exec sleep {limits.SENTINEL_LIFE}"],
-                    "resources": {
-                        "requests": {"cpu": "1m", "memory": "8Mi", resource: "1"},
-                        "limits": {"memory": "32Mi", resource: "1"},
-                    },
-                    "securityContext": {
-                        "allowPrivilegeEscalation": False,
-                        "readOnlyRootFilesystem": True,
-                        "capabilities": {"drop": ["ALL"]},
-                    },
-                }
-            ],
+    """A pod that holds one GPU, does nothing with it, and ends by itself."""
+    container = {
+        "name": CONTAINER,
+        "image": image["image"],
+        "command": ["/bin/sh", "-c", f"exec sleep {limits.SENTINEL_LIFE}"],
+        "resources": {
+            "requests": {"cpu": "1m", "memory": "8Mi", resource: "1"},
+            "limits": {"memory": "32Mi", resource: "1"},
         },
     }
+    return sentinel(
+        name,
+        "gpu-handover",
+        container,
+        labels={team_label: TEAM},
+        imagePullSecrets=image["secrets"],
+        tolerations=[{"key": "nvidia.com/gpu", "operator": "Exists"}],
+    )

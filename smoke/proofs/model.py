@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from smoke.model import Problem
 
 LABEL = "plumbline.dev/sentinel"
@@ -25,3 +27,13 @@ class Proof(Protocol):
 
     def end(self) -> None:
         """Remove what was written. Does nothing the second time, or before the begin."""
+
+
+def advanced(stages: list[Callable[[], list[Problem]]]) -> list[Problem]:
+    """Try the stages in order and drop those that pass: why the first that does not is not passed yet, or nothing."""
+    while stages:
+        problems = stages[0]()
+        if problems:
+            return problems
+        stages.pop(0)
+    return []

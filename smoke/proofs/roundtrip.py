@@ -12,6 +12,7 @@ from smoke.access.errors import AccessError, RefusedError
 from smoke.judge import experiments
 from smoke.judge.experiments import PREFIX, PROJECT
 from smoke.model import CheckFailedError, Problem
+from smoke.proofs.model import advanced
 from smoke.sdk.matrix import MatrixError, read_matrix
 from smoke.sdk.model import ResultError, printed_result
 from smoke.sdk.reading import SwanLabReader, read_back
@@ -106,12 +107,7 @@ class Roundtrip:
         """One attempt at the stage that is due, and at those behind it that pass at once."""
         if not self._started:
             return [Problem(self.subject, "not started", "started")]
-        while self._stages:
-            problems = self._stages[0]()
-            if problems:
-                return problems
-            self._stages.pop(0)
-        return []
+        return advanced(self._stages)
 
     def end(self) -> None:
         """Stop the driver and delete the run."""

@@ -6,11 +6,11 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from smoke import limits
 from smoke.access.errors import AccessError, RefusedError
 from smoke.judge.pods import TERMINAL_REASONS, container_statuses
 from smoke.model import Problem
 from smoke.proofs.model import LABEL
+from smoke.proofs.pod import sentinel
 from smoke.redact import bounded
 from smoke.sdk.drive import DRIVER, TAIL
 
@@ -24,7 +24,6 @@ PREFIX = "plumbline-sdk-proof-"
 SENTINEL = "swanlab-roundtrip"
 CONTAINER = "sdk"
 MOUNT = "/plan"
-NOBODY = 65534
 NOT_FOUND = 404
 KINDS = ("pods", "configmaps")
 
@@ -118,31 +117,12 @@ def config_map(name: str, files: dict[str, str]) -> Json:
 
 
 def sentinel_pod(name: str, experiments: Experiments, pulls: list[Json]) -> Json:
-    """A pod that logs one run and ends. It conforms to `restricted`. pulls: its imagePullSecrets."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "labels": {LABEL: SENTINEL}},
-        "spec": {
-            "restartPolicy": "Never",
-            "activeDeadlineSeconds": limits.SENTINEL_LIFE,
-            "terminationGracePeriodSeconds": 1,
-            "automountServiceAccountToken": False,
-            "enableServiceLinks": False,
-            "imagePullSecrets": pulls,
-            "securityContext": {
-                "runAsNonRoot": True,
-                "runAsUser": NOBODY,
-                "runAsGroup": NOBODY,
-                "seccompProfile": {"type": "RuntimeDefault"},
-            },
-            "containers": [_container(experiments)],
-            "volumes": [
-                {"name": "plan", "configMap": {"name": name}},
-                {"name": "tmp", "emptyDir": {"sizeLimit": "256Mi"}},
-            ],
-        },
-    }
+    """A pod that logs one run and ends. pulls: its imagePullSecrets."""
+    volumes = [
+        {"name": "plan", "configMap": {"name": name}},
+        {"name": "tmp", "emptyDir": {"sizeLimit": "256Mi"}},
+    ]
+    return sentinel(name, SENTINEL, _container(experiments), imagePullSecrets=pulls, volumes=volumes)
 
 
 def _container(experiments: Experiments) -> Json:
@@ -150,7 +130,6 @@ def _container(experiments: Experiments) -> Json:
     return {
         "name": CONTAINER,
         "image": experiments.sdk_image,
-        "imagePullPolicy": "IfNotPresent",
         "command": ["python3", "-B", f"{MOUNT}/driver.py", f"{MOUNT}/plan.json"],
         "env": [
             {"name": "SWANLAB_API_HOST", "value": experiments.host},
@@ -160,11 +139,6 @@ def _container(experiments: Experiments) -> Json:
         "resources": {
             "requests": {"cpu": "50m", "memory": "128Mi"},
             "limits": {"memory": "512Mi"},
-        },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
         },
         "volumeMounts": [
             {"name": "plan", "mountPath": MOUNT, "readOnly": True},

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from smoke.redact import bounded
 from smoke.sdk.model import Ended, ResultError, parse_result, printed_result
@@ -48,7 +48,7 @@ def drive(python: Path, plan: Mapping[str, Any], address: Address, hang_after: f
         # A file, not a pipe: what an SDK leaves running would hold a pipe open.
         printed = Path(directory) / "printed"
         with printed.open("wb") as output:
-            code = _run([str(python), "-u", "-I", str(DRIVER), str(paper)], directory, address, output, hang_after)
+            code = run_apart([str(python), "-u", "-I", str(DRIVER), str(paper)], directory, address, output, hang_after)
         text = printed.read_text(encoding="utf-8", errors="replace")
         tail = bounded(text[-TAIL:].replace(address.key, "***"))
         return Ended(_result(result, text), hang=code is None, code=code or 0, tail=tail)
@@ -62,8 +62,8 @@ def environment(variables: Mapping[str, str], address: Address) -> dict[str, str
     return kept | {"SWANLAB_API_KEY": address.key, "SWANLAB_API_HOST": address.host}
 
 
-def _run(argv: list[str], directory: str, address: Address, output: Any, hang_after: float) -> int | None:  # noqa: ANN401  # a file
-    """The exit code, None for a process that had to be killed."""
+def run_apart(argv: list[str], directory: str, address: Address, output: IO[bytes], hang_after: float) -> int | None:
+    """The exit code, None for a process that had to be killed. Nothing that it has started outlives it."""
     process = subprocess.Popen(
         argv,
         cwd=directory,

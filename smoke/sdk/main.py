@@ -5,11 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pydantic import ValidationError
 
 from smoke import limits, poll
 from smoke.access.errors import AccessError
@@ -22,7 +19,7 @@ from smoke.sdk.matrix import MatrixError, read_matrix, select
 from smoke.sdk.reading import SwanLabReader
 from smoke.sdk.regression import Regression
 from smoke.stack import Stack
-from stacks.contract import Contract
+from smoke.usage import UsageError, default_kubeconfig, read_contract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +27,6 @@ if TYPE_CHECKING:
     from smoke.model import Problem
 
 GREEN, RED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-
-
-class UsageError(Exception):
-    """The command or its contract cannot be used as given."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,13 +50,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: Namespace) -> int:
     matrix = read_matrix(options.matrix)
     versions = select(matrix, options.sdk)
-    contract = _contract(options.contract)
+    contract = read_contract(options.contract)
     if contract.experiments is None:
         raise UsageError(
             f"stack {contract.stack} has no SwanLab that takes runs\n"
             "  next: enable section swanlab in its stack file and run make up"
         )
-    stack = Stack(contract, options.kubeconfig or _kubeconfig())
+    stack = Stack(contract, options.kubeconfig or default_kubeconfig())
     try:
         poll.settle(lambda: _identity(stack), limits.IDENTITY)
         about = report.subject(contract)
@@ -90,22 +83,6 @@ def _run(options: Namespace) -> int:
 def _identity(stack: Stack) -> list[Problem]:
     cluster = stack.contract.cluster
     return same_cluster(stack.kube.get("/api/v1/namespaces/kube-system"), cluster.uid, cluster.context)
-
-
-def _contract(path: Path) -> Contract:
-    try:
-        return Contract.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the contract {path} cannot be read ({error}); `make up` writes it") from error
-    except ValidationError as error:
-        raise UsageError(f"{path} is not a contract of this version: {error}") from error
-
-
-def _kubeconfig() -> Path:
-    named = [part for part in environ.get("KUBECONFIG", "").split(":") if part]
-    if len(named) > 1:
-        raise UsageError("KUBECONFIG names several files; choose one with --kubeconfig")
-    return Path(named[0]) if named else Path.home() / ".kube" / "config"
 
 
 def _say(text: str) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import tempfile
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from smoke.sdk.drive import DRIVER, Address, environment
+from smoke.sdk.drive import DRIVER, Address, run_apart
 from smoke.sdk.environments import EnvironmentFailedError, ensure, read_lock
 from tests.bench.errors import BenchError
 from tests.bench.experiments.plan import PROJECT
@@ -64,31 +60,11 @@ def log(python: Path, site: Site, plan: Plan, run: str, until: float) -> Logged:
         address = Address(site.gateway, site.api_key)
         patience = min(until - time.monotonic(), plan.sdk_seconds + _FINISH)
         with printed.open("wb") as output:
-            process = subprocess.Popen(
-                [str(python), "-I", str(LOGGER), str(paper)],
-                cwd=directory,
-                env=environment(os.environ, address) | {"TMPDIR": directory},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        code = _ended(process, patience)
+            argv = [str(python), "-I", str(LOGGER), str(paper)]
+            code = run_apart(argv, directory, address, output, max(1.0, patience))
         text = printed.read_text(encoding="utf-8", errors="replace")[-_TAIL:].replace(site.api_key, "***")
         if code is None:
             raise BenchError(f"the SDK did not come to its end within {patience:.0f} s:\n{text}")
         if code != 0:
             raise BenchError(f"the SDK ended with {code}:\n{text}")
         return Logged(**json.loads(result.read_text(encoding="utf-8")))
-
-
-def _ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
-    """Exit code, None for a process that had to be killed. Nothing that it has started outlives it."""
-    try:
-        return process.wait(max(1.0, patience))
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
