@@ -1,0 +1,11 @@
+"""What ends a run of the program."""
+
+from __future__ import annotations
+
+
+class RecoveryError(Exception):
+    """A run cannot go on. str(): what is wrong and where; then what is accepted and what to do next. Never a secret."""
+
+
+class DamagedError(RecoveryError):
+    """What a restore point holds is not what its manifest says: the point is bad, and every other run is not."""

@@ -1,0 +1,1 @@
+"""Restore points against the real programs."""
