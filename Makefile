@@ -3,10 +3,11 @@ STACK ?= local
 CACHE ?= 0
 COLD ?= 0
 SDK ?= all
+RUN ?= status
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview sdk-regression check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression recovery check test bench env programs lock golden
 
 help: ## list these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,6 +35,9 @@ preview: ## what `make up` would change on STACK
 
 sdk-regression: ## play every scenario of smoke/sdk_matrix.toml with every SDK, or SDK=0.8.4, against STACK
 	@$(PLUMBLINE) sdk-regression --stack $(STACK) --sdk $(SDK)
+
+recovery: ## RUN='create', 'verify --latest', 'list', 'restore …': restore points of STACK, in its cluster
+	@$(PLUMBLINE) recovery --stack $(STACK) -- $(RUN)
 
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from cli import bench, deploy, develop, embedded, inspect, regression
+from cli import bench, deploy, develop, embedded, inspect, recovery, regression
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.layout import CONTEXT, direct
@@ -97,6 +97,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     regress = verbs.add_parser("sdk-regression")
     regress.add_argument("--stack", default=EMBEDDED)
     regress.add_argument("--sdk", nargs="+", default=[regression.ALL], metavar="V")
+    recover = verbs.add_parser("recovery")
+    recover.add_argument("--stack", default=EMBEDDED)
+    recover.add_argument("words", nargs=argparse.REMAINDER)
     for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
@@ -126,6 +129,7 @@ def _run(options: argparse.Namespace) -> int:
         "prove": lambda: deploy.smoke(home, stack, "prove"),
         "preview": lambda: deploy.preview(home, stack, progress),
         "sdk-regression": lambda: regression.sdk_regression(home, stack, options.sdk),
+        "recovery": lambda: recovery.recovery(home, stack, [word for word in options.words if word != "--"]),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
         "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),

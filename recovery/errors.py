@@ -9,3 +9,11 @@ class RecoveryError(Exception):
 
 class DamagedError(RecoveryError):
     """What a restore point holds is not what its manifest says: the point is bad, and every other run is not."""
+
+
+class StoreError(RecoveryError):
+    """A run ended in a store. store: its name in the configuration."""
+
+    def __init__(self, store: str, why: str) -> None:
+        super().__init__(f"{store}: {why}")
+        self.store = store

@@ -1,0 +1,56 @@
+"""Run the program: `python3 -P -m recovery --config /etc/recovery/config.json create`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from recovery import config, program
+from recovery.arguments import parse
+from recovery.errors import RecoveryError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+_log = logging.getLogger("recovery")
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0 = done and good, 1 = the verdict is bad, 2 = a wrong word, 3 = it could not be done, 130 = interrupted."""
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s")
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    # A pod is ended with SIGTERM: writers that were stopped must be started again, which `finally` does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    options = parse(arguments)
+    try:
+        outcome = _run(options)
+    except RecoveryError as error:
+        _log.error("error: %s", error)
+        if options.json:
+            print(json.dumps({"code": program.FAILED, "error": str(error)}))
+        return program.FAILED
+    except KeyboardInterrupt:
+        _log.error("interrupted; nothing that was live has changed; run the same again")
+        return INTERRUPTED
+    for note in outcome.notes:
+        _log.warning("note: %s", note)
+    if options.json:
+        print(json.dumps({"code": outcome.code, **outcome.facts, "notes": outcome.notes}))
+    else:
+        print("\n".join(outcome.lines))
+    return outcome.code
+
+
+def _run(options: argparse.Namespace) -> program.Outcome:
+    if options.word == "keygen":
+        return program.keygen(options.private)
+    return program.run(options, config.load(options.config), _log.info)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

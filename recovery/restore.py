@@ -1,0 +1,96 @@
+"""Bring a point back into stores: beside what they hold, compared, and only then in its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recovery.errors import RecoveryError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from recovery.model import Part, Point
+    from recovery.ports import Reader, Store, Tell
+
+
+def chosen(stores: tuple[Store, ...], names: tuple[str, ...]) -> tuple[Store, ...]:
+    """The stores of these names, all without one. Raises RecoveryError for a name that there is not."""
+    known = {store.name for store in stores}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise RecoveryError(f"--store {', '.join(unknown)}: no such store here; accepted: {', '.join(sorted(known))}")
+    return tuple(store for store in stores if not names or store.name in names)
+
+
+def restore(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell) -> tuple[str, ...]:
+    """Make each copy beside and compare it → differences. What the stores hold is not touched."""
+    pairs = list(_pairs(point, stores))
+    for number, (store, part) in enumerate(pairs, 1):
+        tell(f"{number} of {len(pairs)}: {store.name} ({store.kind})")
+        store.restore(part, reader, tell)
+    return compare(point, stores, reader)
+
+
+def compare(point: Point, stores: tuple[Store, ...], reader: Reader) -> tuple[str, ...]:
+    """What the copies beside have else than the point, one sentence each."""
+    return tuple(
+        f"{store.name}: {line}"
+        for store, part in _pairs(point, stores)
+        for line in store.compare(part, reader).differences
+    )
+
+
+def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell, *, force: bool) -> None:
+    """Compare all copies, then give each the place of what its store holds. All of them, or none.
+
+    Raises RecoveryError: a copy is not equal to the point, a store refuses, and what was promoted before is put back.
+    """
+    differences = compare(point, stores, reader)
+    if differences:
+        raise RecoveryError(
+            "nothing was promoted: the copies are not equal to the point; run `restore` with the same point again.\n- "
+            + "\n- ".join(differences)
+        )
+    done = list[Store]()
+    for store, _ in _pairs(point, stores):
+        try:
+            tell(store.promote(force=force))
+        except RecoveryError as error:
+            undone = _undo(done, tell)
+            raise RecoveryError(f"{store.name} was not promoted: {error}\n{undone}") from error
+        done.append(store)
+
+
+def _undo(done: list[Store], tell: Tell) -> str:
+    failed = []
+    for store in reversed(done):
+        try:
+            tell(store.demote())
+        except RecoveryError as error:
+            failed.append(f"{store.name} still holds the copy: {error}")
+    return "\n".join(failed) or "what was promoted before it was put back: every store holds what it held"
+
+
+def each(stores: tuple[Store, ...], step: Callable[[Store], str], tell: Tell) -> None:
+    """One step on every store; all are tried. Raises RecoveryError with every failure."""
+    failed = []
+    for store in stores:
+        try:
+            tell(step(store))
+        except RecoveryError as error:
+            failed.append(f"{store.name}: {error}")
+    if failed:
+        raise RecoveryError("\n".join(failed))
+
+
+def _pairs(point: Point, stores: tuple[Store, ...]) -> Iterator[tuple[Store, Part]]:
+    """Raises RecoveryError for a store that the point has nothing for, or something of another kind."""
+    for store in stores:
+        part = point.part(store.name)
+        if part is None or part.kind != store.kind:
+            there = ", ".join(f"{one.store} ({one.kind})" for one in point.parts)
+            raise RecoveryError(
+                f"point {point.id} has no part {store.name} of kind {store.kind}; it has {there}; name what you want "
+                "with --store, or another point"
+            )
+        yield store, part

@@ -1,0 +1,112 @@
+"""A restore stands beside, and is promoted whole or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recovery.create import create
+from recovery.errors import RecoveryError
+from recovery.restore import chosen, each, promote, restore
+from tests.offline.recovery.examples import config
+from tests.offline.recovery.shelves import Shelf
+from tests.offline.recovery.vaults import Memory
+
+if TYPE_CHECKING:
+    from recovery.model import Point
+
+RUNS, POINTS = {"a": "one", "b": "two"}, {"c": "three"}
+
+
+def silent(line: str) -> None:
+    """Nobody listens."""
+    del line
+
+
+@pytest.fixture
+def vault() -> Memory:
+    """An empty vault."""
+    return Memory()
+
+
+@pytest.fixture
+def point(vault: Memory) -> Point:
+    """A point of two stores."""
+    live = (Shelf("runs", RUNS), Shelf("points", POINTS))
+    return create(config(), live, vault, lambda _: None, mode="online", quiet=None, tell=silent).point
+
+
+def test_copy_stands_beside_what_is_held(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs", {"x": "live"}), Shelf("points"))
+    assert restore(point, stores, vault, silent) == ()
+    assert (stores[0].held, stores[0].beside) == ({"x": "live"}, RUNS)
+
+
+def test_promotion_of_all(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs"), Shelf("points"))
+    restore(point, stores, vault, silent)
+    promote(point, stores, vault, silent, force=False)
+    assert [store.held for store in stores] == [RUNS, POINTS]
+
+
+def test_copy_that_differs_is_not_promoted(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs"), Shelf("points"))
+    restore(point, stores, vault, silent)
+    stores[1].beside = {}
+    with pytest.raises(RecoveryError, match=r"nothing was promoted.*\n- points: 0 texts instead of 1"):
+        promote(point, stores, vault, silent, force=False)
+    assert [store.held for store in stores] == [{}, {}]
+
+
+def test_without_a_restore_nothing_is_promoted(point: Point, vault: Memory) -> None:
+    with pytest.raises(RecoveryError, match="nothing was promoted"):
+        promote(point, (Shelf("runs"),), vault, silent, force=True)
+
+
+def test_store_that_refuses_undoes_those_before_it(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs", {"old": "run"}), Shelf("points", fails={"promote"}))
+    restore(point, stores, vault, silent)
+    with pytest.raises(RecoveryError, match=r"points was not promoted.*\nwhat was promoted before it was put back"):
+        promote(point, stores, vault, silent, force=True)
+    assert stores[0].held == {"old": "run"}
+
+
+def test_undoing_that_fails_is_told(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs", fails={"demote"}), Shelf("points", fails={"promote"}))
+    restore(point, stores, vault, silent)
+    with pytest.raises(RecoveryError, match="runs still holds the copy: demote of runs fails"):
+        promote(point, stores, vault, silent, force=False)
+
+
+def test_store_that_holds_data_is_refused_without_force(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs", {"old": "run"}),)
+    restore(point, stores, vault, silent)
+    with pytest.raises(RecoveryError, match="runs holds 1 texts"):
+        promote(point, stores, vault, silent, force=False)
+    assert stores[0].held == {"old": "run"}
+
+
+def test_store_that_the_point_does_not_have_is_named(point: Point, vault: Memory) -> None:
+    with pytest.raises(RecoveryError, match=r"has no part grafana of kind shelf; it has runs \(shelf\), points \(shelf\)"):
+        restore(point, (Shelf("grafana"),), vault, silent)
+
+
+def test_store_of_another_kind_is_named(point: Point, vault: Memory) -> None:
+    with pytest.raises(RecoveryError, match="has no part runs of kind postgres"):
+        restore(point, (Shelf("runs", kind="postgres"),), vault, silent)
+
+
+def test_stores_are_chosen_by_name() -> None:
+    stores = (Shelf("runs"), Shelf("points"))
+    assert chosen(stores, ()) == stores
+    assert chosen(stores, ("points",)) == stores[1:]
+    with pytest.raises(RecoveryError, match="--store nothing: no such store here; accepted: points, runs"):
+        chosen(stores, ("nothing",))
+
+
+def test_a_step_is_tried_on_every_store() -> None:
+    stores = (Shelf("runs", fails={"confirm"}), Shelf("points", fails={"confirm"}), Shelf("rest"))
+    with pytest.raises(RecoveryError, match=r"runs: confirm of runs.*\npoints: confirm of points"):
+        each(stores, lambda store: store.confirm(), silent)
+    assert stores[2].calls == ["confirm"]
