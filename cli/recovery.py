@@ -79,9 +79,7 @@ def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
     contract = deploy.write_contract(engine, deploy.out_directory(engine))
     promised: Json = json.loads(contract.read_text())
     if promised.get("recovery") is None:
-        raise SandboxError(
-            f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up"
-        )
+        raise SandboxError(f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up")
     return run_job(kubectl_of(engine, contract), promised["recovery"]["cron_jobs"][_PLACES[words[0]]], words)
 
 

@@ -8,13 +8,16 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from recovery import config, program
+from recovery import asked, config, scheduled
 from recovery.arguments import parse
 from recovery.errors import RecoveryError
+from recovery.outcome import FAILED
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+    from recovery.outcome import Outcome
 
 _log = logging.getLogger("recovery")
 INTERRUPTED = 130
@@ -32,8 +35,8 @@ def main(arguments: Sequence[str]) -> int:
     except RecoveryError as error:
         _log.error("error: %s", error)
         if options.json:
-            print(json.dumps({"code": program.FAILED, "error": str(error)}))
-        return program.FAILED
+            print(json.dumps({"code": FAILED, "error": str(error)}))
+        return FAILED
     except KeyboardInterrupt:
         _log.error("interrupted; nothing that was live has changed; run the same again")
         return INTERRUPTED
@@ -46,10 +49,17 @@ def main(arguments: Sequence[str]) -> int:
     return outcome.code
 
 
-def _run(options: argparse.Namespace) -> program.Outcome:
+def _run(options: argparse.Namespace) -> Outcome:
     if options.word == "keygen":
-        return program.keygen(options.private)
-    return program.run(options, config.load(options.config), _log.info)
+        return asked.keygen(options.private)
+    opened = config.load(options.config)
+    if options.word in scheduled.WORDS:
+        return scheduled.run(options, opened, _tell)
+    return asked.WORDS[options.word](options, opened, _tell)
+
+
+def _tell(line: str) -> None:
+    _log.info("%s", line)
 
 
 if __name__ == "__main__":

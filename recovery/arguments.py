@@ -51,6 +51,7 @@ def _restoring(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     for word in (restore, promote):
         _point(word, "--latest-verified", "the newest point that was verified")
     promote.add_argument("--force", action="store_true", help="even where the stores hold data of their own")
+    promote.add_argument("--quiesce", action="store_true", help="stop whoever writes meanwhile, and start them again")
     others = {
         "demote": "put back what `promote` replaced",
         "confirm": "delete what `promote` replaced; there is no way back",

@@ -40,8 +40,8 @@ def load(file: File, fetch: Callable[[Chunk], bytes]) -> Iterator[bytes]:
         yield content
     if (total, whole.hexdigest()) != (file.size, file.sha256):
         raise DamagedError(
-            f"{file.path}: its chunks make {total} bytes, the manifest says {file.size}, or another content; this point "
-            "cannot be restored, use an earlier one"
+            f"{file.path}: its chunks make {total} bytes, the manifest says {file.size}, or another content; this "
+            "point cannot be restored, use an earlier one"
         )
 
 

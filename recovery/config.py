@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, HttpUrl, ValidationError
 
+from recovery.cross import Between
 from recovery.errors import RecoveryError
 from recovery.model import Record
 from recovery.quiet import Settings as Quiesce
 from recovery.registry import KINDS
+from recovery.vault.retention import Rule
 from recovery.vault.settings import Target
 
 if TYPE_CHECKING:
@@ -27,15 +29,8 @@ class Periods(Record):
     prune: int = Field(ge=60)
 
 
-class Retention(Record):
-    """What is kept: the newest `keep_last` points, and all of the last `keep_days` days."""
-
-    keep_last: int = Field(ge=1)
-    keep_days: float = Field(gt=0)
-
-
 class Config(Record):
-    """The whole file. stores: sections of live stores. scratch: of the short-lived ones of a verification, by name."""
+    """The whole file. cross_check: stores that belong together, None for none. stores: sections of live stores. scratch: of the short-lived ones of a verification, by name."""
 
     stack: str = Field(min_length=1)
     cluster_uid: str = Field(min_length=1)
@@ -44,10 +39,11 @@ class Config(Record):
     work: Path
     metrics_url: HttpUrl | None = None
     period_seconds: Periods
-    retention: Retention
+    retention: Rule
     rpo_seconds: int = Field(ge=1)
     rto_seconds: int = Field(ge=1)
     quiesce: Quiesce | None = None
+    cross_check: Between | None = None
     stores: tuple[dict[str, Any], ...] = ()
     scratch: tuple[dict[str, Any], ...] = ()
 
@@ -67,7 +63,9 @@ def load(path: Path) -> Opened:
     try:
         config = Config.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise RecoveryError(f"--config {path} cannot be read ({error.strerror}); name the file that is mounted") from error
+        raise RecoveryError(
+            f"--config {path} cannot be read ({error.strerror}); name the file that is mounted"
+        ) from error
     except ValidationError as error:
         raise RecoveryError(f"{path} is not a configuration: {_faults(error)}") from error
     live, scratch = _sections(path, "stores", config.stores), _sections(path, "scratch", config.scratch)
@@ -99,10 +97,12 @@ def _sections(path: Path, where: str, sections: tuple[dict[str, Any], ...]) -> l
 
 
 def _open(section: Any, work: Path) -> Store:  # noqa: ANN401  # a section of whichever kind
-    store: Store = KINDS[section.kind].open_store(section, work)  # type: ignore[arg-type]  # section and module are of one kind
+    store: Store = KINDS[section.kind].open_store(section, work)
     return store
 
 
 def _faults(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False, include_context=False)
-    return "; ".join(f"{'.'.join(str(part) for part in fault['loc']) or 'the file'}: {fault['msg']}" for fault in faults)
+    return "; ".join(
+        f"{'.'.join(str(part) for part in fault['loc']) or 'the file'}: {fault['msg']}" for fault in faults
+    )

@@ -75,7 +75,9 @@ def create(  # noqa: PLR0913  # what a point is made of, each from another hand
     if not stores:
         raise RecoveryError("the configuration names no store, and an empty point would look like a good one; name one")
     if mode == "quiesced" and quiet is None:
-        raise RecoveryError("mode quiesced needs the section `quiesce` of the configuration; without it use --mode online")
+        raise RecoveryError(
+            "mode quiesced needs the section `quiesce` of the configuration; without it use --mode online"
+        )
     started = clock()
     parts, sizes, spent = list[Part](), dict[str, int](), dict[str, float]()
     with quiet(tell) if mode == "quiesced" and quiet is not None else contextlib.nullcontext():

@@ -6,10 +6,12 @@ is a list of chunks. A part is what one store put in; a point is all parts that 
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 CHUNK_BYTES = 16 * 1024**2
 """Largest chunk: what a run holds in memory at once, for each stream."""

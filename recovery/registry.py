@@ -17,7 +17,7 @@ class Kind(Protocol):
     """What a module of a store must have: its section of the configuration, and how it is opened."""
 
     @property
-    def Settings(self) -> type[Record]: ...  # noqa: N802  # the name of a class
+    def Settings(self) -> type[Record]: ...
 
     def open_store(self, settings: Record, work: Path) -> Store: ...
 

@@ -51,7 +51,7 @@ def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell,
             "nothing was promoted: the copies are not equal to the point; run `restore` with the same point again.\n- "
             + "\n- ".join(differences)
         )
-    done = list[Store]()
+    done: list[Store] = []
     for store, _ in _pairs(point, stores):
         try:
             tell(store.promote(force=force))

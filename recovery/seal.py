@@ -63,8 +63,10 @@ def unseal(private: str, sealed: bytes, info: bytes) -> bytes:
     except (InvalidTag, ValueError):
         own = fingerprint(public_of(private))
         raise DamagedError(
-            f"{len(sealed)} sealed bytes do not open with the private key whose public half has the fingerprint {own}: they "
-            "were sealed for another key or another stack, or were altered; look for the fingerprint that the restore point "
+            f"{len(sealed)} sealed bytes do not open with the private key whose public half has the fingerprint "
+            f"{own}: they "
+            "were sealed for another key or another stack, or were altered; look for the fingerprint that the "
+            "restore point "
             "names"
         ) from None
 
@@ -76,12 +78,13 @@ def _text(prefix: str, raw: bytes) -> str:
 def _bytes(prefix: str, text: str) -> bytes:
     """Never quotes the text: whoever mixes the two up would see a private key in a log."""
     body = text.strip()
+    refused = f"this is not such a recovery key; accepted: one line of {prefix} and 43 characters; copy it whole"
+    if not body.startswith(prefix):
+        raise RecoveryError(refused)
     try:
-        if not body.startswith(prefix):
-            raise ValueError
         raw = base64.b64decode(body.removeprefix(prefix) + "=", altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
-        raise RecoveryError(f"this is not a recovery key; accepted: one line of {prefix}<43 letters>") from None
+        raise RecoveryError(refused) from None
     if len(raw) != _KEY_BYTES:
-        raise RecoveryError(f"this recovery key has {len(raw)} bytes instead of {_KEY_BYTES}; copy it whole")
+        raise RecoveryError(refused)
     return raw

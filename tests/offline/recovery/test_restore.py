@@ -88,7 +88,9 @@ def test_store_that_holds_data_is_refused_without_force(point: Point, vault: Mem
 
 
 def test_store_that_the_point_does_not_have_is_named(point: Point, vault: Memory) -> None:
-    with pytest.raises(RecoveryError, match=r"has no part grafana of kind shelf; it has runs \(shelf\), points \(shelf\)"):
+    with pytest.raises(
+        RecoveryError, match=r"has no part grafana of kind shelf; it has runs \(shelf\), points \(shelf\)"
+    ):
         restore(point, (Shelf("grafana"),), vault, silent)
 
 

@@ -1,0 +1,185 @@
+"""Words that a person says: what there is, and the way back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from recovery import restore
+from recovery.errors import RecoveryError
+from recovery.kube import Cluster
+from recovery.outcome import BAD, GOOD, Outcome, newest
+from recovery.quiet import Quiesce, resume
+from recovery.seal import generate
+from recovery.stores.sealed import Sealed
+from recovery.vault.vault import Vault
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from recovery.config import Opened
+    from recovery.model import Point
+    from recovery.ports import Store, Tell
+    from recovery.vault.catalogue import Listed
+
+
+def _list(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
+    vault = Vault.open(opened.config.target, write=False)
+    points = vault.points()
+    facts = {"points": [_row(one) for one in points]}
+    lines = [f"{one.id}  {one.state}{f': {one.damage}' if one.damage else ''}" for one in points]
+    return Outcome(lines=lines or ["there is no restore point"], facts=facts, notes=list(vault.notes))
+
+
+def _row(listed: Listed) -> dict[str, Any]:
+    def moment(value: datetime | None) -> str | None:
+        return value.isoformat() if value else None
+
+    return {
+        "id": listed.id,
+        "state": listed.state,
+        "started": moment(listed.started),
+        "ended": moment(listed.ended),
+        "verified": moment(listed.verified),
+        "damage": listed.damage or None,
+    }
+
+
+def _status(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
+    """What would be lost now, and how long a restore takes, beside what the stack's settings ask for."""
+    config, vault = opened.config, Vault.open(opened.config.target, write=False)
+    good, moment = vault.latest_verified().point, datetime.now(UTC)
+    if good is None:
+        return Outcome(code=BAD, lines=["no restore point was ever verified"], facts={"verified": None}, notes=[])
+    point, last = vault.point(good.id), vault.verifications(good.id)[-1]
+    lost = (moment - point.first_lost).total_seconds()
+    faults = []
+    if lost > config.rpo_seconds:
+        faults.append(f"{lost:.0f} s would be lost now, {config.rpo_seconds} s are accepted (rpo)")
+    if last.seconds > config.rto_seconds:
+        faults.append(f"restoring took {last.seconds:.0f} s, {config.rto_seconds} s are accepted (rto)")
+    facts = {"verified": point.id, "lost_seconds": lost, "restore_seconds": last.seconds, "faults": faults}
+    lines = [
+        f"last verified point {point.id}: {lost:.0f} s would be lost, restoring took {last.seconds:.0f} s",
+        *faults,
+    ]
+    return Outcome(code=BAD if faults else GOOD, lines=lines, facts=facts, notes=list(vault.notes))
+
+
+def _restore(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
+    vault, point, notes = _asked(options, opened)
+    stores = _without_secrets(restore.chosen(opened.stores, tuple(options.store)), tell)
+    differences = restore.restore(point, stores, vault, tell)
+    lines = [f"point {point.id}: a copy of {len(stores)} stores stands beside; promote it, or discard it"]
+    if differences:
+        lines = [f"point {point.id}: the copies are NOT equal to it", *(f"- {line}" for line in differences)]
+    facts = {"point": point.id, "stores": [store.name for store in stores], "differences": list(differences)}
+    return Outcome(code=BAD if differences else GOOD, lines=lines, facts=facts, notes=[*notes, *vault.notes])
+
+
+def _promote(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
+    vault, point, notes = _asked(options, opened)
+    stores = _without_secrets(restore.chosen(opened.stores, tuple(options.store)), tell)
+    with _quiet(opened, tell) if options.quiesce else contextlib.nullcontext():
+        restore.promote(point, stores, vault, tell, force=options.force)
+    lines = [f"point {point.id} is live; what it replaced is kept until `confirm`, and `demote` puts it back"]
+    return Outcome(lines=lines, facts={"point": point.id, "stores": [store.name for store in stores]}, notes=notes)
+
+
+def _quiet(opened: Opened, tell: Tell) -> AbstractContextManager[None]:
+    settings = opened.config.quiesce
+    if settings is None:
+        raise RecoveryError("--quiesce needs the section `quiesce` of the configuration; stop whoever writes yourself")
+    api = Cluster(settings.kubeconfig, settings.context)
+    resume(api, settings, tell)
+    return Quiesce(settings, api)(tell)
+
+
+def _without_secrets(stores: tuple[Store, ...], tell: Tell) -> tuple[Store, ...]:
+    """Sealed secrets are opened by a person, with a key that no cluster has."""
+    left = tuple(store for store in stores if store.kind != "secrets")
+    if len(left) < len(stores):
+        tell("secrets stay sealed: `open-secrets` opens them where the recovery key is")
+    return left
+
+
+def _each(step: str) -> Callable[[argparse.Namespace, Opened, Tell], Outcome]:
+    def word(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
+        stores = _without_secrets(restore.chosen(opened.stores, tuple(options.store)), tell)
+        restore.each(stores, lambda store: str(getattr(store, step)()), tell)
+        return Outcome(lines=[f"{step}: {len(stores)} stores"], facts={"stores": [store.name for store in stores]})
+
+    return word
+
+
+def _resume(_: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
+    quiesce = opened.config.quiesce
+    if quiesce is None:
+        raise RecoveryError("the configuration has no section `quiesce`: this program stops nobody here")
+    started = resume(Cluster(quiesce.kubeconfig, quiesce.context), quiesce, tell)
+    words = f"started again: {', '.join(started)}" if started else "no writer was stopped by this program"
+    return Outcome(lines=[words], facts={"started": list(started)})
+
+
+def _open_secrets(options: argparse.Namespace, opened: Opened, _: Tell) -> Outcome:
+    vault, point, notes = _asked(options, opened)
+    part = next((part for part in point.parts if part.kind == "secrets"), None)
+    if part is None:
+        raise RecoveryError(f"point {point.id} holds no secrets; set recovery_public_key, and take another point")
+    opener = next((store for store in opened.stores if isinstance(store, Sealed)), None)
+    if opener is None:
+        raise RecoveryError(
+            "the configuration has no store of kind secrets, whose shape says how they are read; add it"
+        )
+    found = opener.open_with(options.private, part, vault)
+    options.into.mkdir(mode=0o700)
+    for secret, entries in found.items():
+        (options.into / secret).mkdir(mode=0o700)
+        for key, value in entries.items():
+            write_private(options.into / secret / key, value)
+    lines = [f"{len(found)} secrets of point {point.id} are in {options.into}; delete them when they are used"]
+    return Outcome(lines=lines, facts={"point": point.id, "secrets": sorted(found)}, notes=notes)
+
+
+def keygen(private: Path) -> Outcome:
+    """Make a recovery key. The private half goes into a file of mode 600 that must not be there yet."""
+    secret, public = generate()
+    write_private(private, secret)
+    lines = [f"public key, for plumbline:recovery.recovery_public_key: {public}", f"private key: {private}; keep it"]
+    return Outcome(lines=lines, facts={"public": public})
+
+
+def write_private(path: Path, text: str) -> None:
+    """Raises RecoveryError if there is a file already, or it cannot be made."""
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise RecoveryError(f"{path} cannot be made ({error.strerror}); name a file that is not there yet") from error
+    with os.fdopen(number, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _asked(options: argparse.Namespace, opened: Opened) -> tuple[Vault, Point, list[str]]:
+    vault = Vault.open(opened.config.target, write=False)
+    if not options.latest:
+        return vault, vault.point(options.point), []
+    point, damaged = newest(vault, vault.latest_verified())
+    return vault, point, [f"passed over: {one.id}: {one.damage}" for one in damaged]
+
+
+WORDS: Final[dict[str, Callable[[argparse.Namespace, Opened, Tell], Outcome]]] = {
+    "list": _list,
+    "status": _status,
+    "restore": _restore,
+    "promote": _promote,
+    "demote": _each("demote"),
+    "confirm": _each("confirm"),
+    "discard": _each("discard"),
+    "resume": _resume,
+    "open-secrets": _open_secrets,
+}

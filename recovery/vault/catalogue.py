@@ -1,0 +1,163 @@
+"""The points of a vault, read and checked. One that is damaged is listed as such and hides no other.
+
+Reads go by versions: who holds the writer's key can put another version over an object, and who holds the pruner's
+can hide one. Neither takes away what was stored first, so the newest version that is genuine counts, and whatever
+lies over it is noted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from recovery.errors import DamagedError, RecoveryError
+from recovery.model import Point, Record, Verification, utc
+from recovery.vault import names
+from recovery.vault.envelope import unseal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from recovery.vault.answers import Version
+    from recovery.vault.s3 import Bucket
+
+State = Literal["verified", "unverified", "failed", "damaged"]
+_Kind = TypeVar("_Kind", bound=Record)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A point as a list shows it. started: as its id says. ended: None if it is damaged. state: by its newest
+    verification. verified: when the newest verification began, None without any. damage: what is wrong with it."""
+
+    id: str
+    started: datetime
+    state: State
+    ended: datetime | None = None
+    verified: datetime | None = None
+    damage: str = ""
+
+
+@dataclass(frozen=True)
+class Latest:
+    """The newest point of its kind, None if there is none, and the damaged ones that were passed over."""
+
+    point: Listed | None
+    damaged: tuple[Listed, ...] = ()
+
+
+@dataclass
+class Catalogue:
+    """notes: what is not right and was got around, one sentence each; for people to read."""
+
+    bucket: Bucket
+    key: bytes
+    notes: list[str] = field(default_factory=list)
+
+    def points(self) -> tuple[Listed, ...]:
+        """All points, the oldest first. Raises RecoveryError if they cannot be listed."""
+        found = []
+        for point, versions in groupby(self.bucket.versions(names.POINTS), lambda version: names.point_of(version.key)):
+            objects = list(versions)
+            if point is None:
+                self.note(
+                    f"{objects[0].key} and {len(objects) - 1} more belong to no point; look for who put them there"
+                )
+            elif any(names.is_manifest(version.key) and not version.marker for version in objects):
+                found.append(self._listed(point, objects))
+        return tuple(sorted(found, key=lambda listed: listed.id))
+
+    def point(self, point: str) -> Point:
+        """A point. Raises DamagedError if its manifest is not what was published, RecoveryError without one."""
+        return self._point(point, list(self.bucket.versions(names.folder(_id(point)))))
+
+    def verifications(self, point: str) -> tuple[Verification, ...]:
+        """Outcomes of its verifications, the oldest first. One that is damaged counts for nothing and is noted."""
+        return self._verifications(point, list(self.bucket.versions(names.folder(_id(point)))))
+
+    def latest(self) -> Latest:
+        """The newest point that is not damaged."""
+        return _latest(self.points(), lambda listed: listed.state != "damaged")
+
+    def latest_verified(self) -> Latest:
+        """The newest point whose newest verification is good."""
+        return _latest(self.points(), lambda listed: listed.state == "verified")
+
+    def note(self, sentence: str) -> None:
+        """Keep a note, each once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def _listed(self, point: str, objects: Sequence[Version]) -> Listed:
+        started = names.moment_of(point)
+        try:
+            whole = self._point(point, objects)
+        except DamagedError as error:
+            return Listed(id=point, started=started, state="damaged", damage=str(error))
+        done = self._verifications(point, objects)
+        state: State = "unverified" if not done else "verified" if done[-1].good else "failed"
+        return Listed(point, started, state, whole.ended, done[-1].started if done else None)
+
+    def _point(self, point: str, objects: Iterable[Version]) -> Point:
+        key = names.manifest_key(point)
+        versions = [version for version in objects if version.key == key]
+        if not any(not version.marker for version in versions):
+            raise RecoveryError(f"there is no point {point} in {self.bucket.name}; `list` shows those that there are")
+        return self._genuine(versions, "manifest", Point, lambda found: found.id == point)
+
+    def _verifications(self, point: str, objects: Iterable[Version]) -> tuple[Verification, ...]:
+        found = []
+        for key, versions in groupby((v for v in objects if names.is_verified(v.key)), lambda version: version.key):
+            there = list(versions)
+            if all(version.marker for version in there):
+                continue
+            try:
+                found.append(self._genuine(there, "verification", Verification, _of(point, key)))
+            except DamagedError as error:
+                self.note(str(error))
+        return tuple(sorted(found, key=lambda verification: verification.started))
+
+    def _genuine(
+        self, versions: Sequence[Version], name: str, kind: type[_Kind], belongs: Callable[[_Kind], bool]
+    ) -> _Kind:
+        """The newest genuine version, each looked at. Raises DamagedError, of the newest, if none is."""
+        first: DamagedError | None = None
+        for version in versions:
+            if version.marker:
+                continue
+            where = f"{self.bucket.name}/{version.key}"
+            try:
+                found = unseal(name, self._content(version), self.key, kind, where)
+                if not belongs(found):
+                    raise DamagedError(f"{where}: it is a genuine {name} of another point; look for who put it there")  # noqa: TRY301  # an older version may be the right one
+            except DamagedError as error:
+                first = first or error
+                continue
+            if version is not versions[0]:
+                self.note(f"{where}: what lies over it is not genuine, an older version is; look for who put it there")
+            return found
+        raise first or DamagedError(f"{self.bucket.name}/{versions[0].key}: it was deleted meanwhile; run again")
+
+    def _content(self, version: Version) -> bytes:
+        content = self.bucket.get(version.key, version.id, limit=names.MANIFEST_BYTES)
+        if content is None:
+            raise DamagedError(f"{self.bucket.name}/{version.key}: it was deleted meanwhile; run again")
+        return content
+
+
+def _of(point: str, key: str) -> Callable[[Verification], bool]:
+    return lambda found: found.point == point and names.verified_key(point, utc(found.started.astimezone(UTC))) == key
+
+
+def _latest(points: tuple[Listed, ...], wanted: Callable[[Listed], bool]) -> Latest:
+    chosen = next((listed for listed in reversed(points) if wanted(listed)), None)
+    return Latest(chosen, tuple(listed for listed in points if listed.state == "damaged"))
+
+
+def _id(point: str) -> str:
+    if names.point_of(names.manifest_key(point)) != point:
+        raise RecoveryError(f"`{point}` is no id of a point; accepted is, for example, 20261130T072000Z-1f2e3d4c")
+    return point

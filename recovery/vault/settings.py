@@ -1,0 +1,76 @@
+"""Where restore points are kept, and who may do what there. Keys are read from files and never kept in a record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from minio.credentials.credentials import Credentials
+from pydantic import Field
+
+from recovery.errors import RecoveryError
+from recovery.model import Record
+
+KeyFile = Annotated[Path, Field(strict=False)]
+"""A path; JSON and YAML hold it as a string."""
+
+_SHORTEST_SIGNING_KEY: Final = 32
+_LARGEST_KEY_FILE: Final = 4096
+
+
+class Account(Record):
+    """Files that hold an access key and a secret key, each alone in its file; surrounding blanks do not count."""
+
+    access_key_file: KeyFile
+    secret_key_file: KeyFile
+
+    def credentials(self) -> Credentials:
+        """The keys as the files hold them now. Raises RecoveryError if one cannot be read or is empty."""
+        return Credentials(_content(self.access_key_file), _content(self.secret_key_file))
+
+
+class Target(Record):
+    """A bucket with object lock. endpoint: scheme, host and port. ca_file: who signed its certificate, None: the
+    system's authorities.
+
+    writer: may put objects and nothing else. reader: may list, read, and read retentions. pruner: what the reader may,
+    and delete objects and versions. A run needs the accounts of what it does, and no other. retention_days: for how
+    long the bucket locks each new object, at least. signing_key_file: what manifests are signed with, 32 characters
+    or more.
+    """
+
+    endpoint: str = Field(pattern=r"^https?://[^/?#@\s]+$")
+    bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+    region: str = Field(default="us-east-1", min_length=1)
+    ca_file: KeyFile | None = None
+    writer: Account | None = None
+    reader: Account | None = None
+    pruner: Account | None = None
+    retention_days: int = Field(ge=1, le=36500)
+    signing_key_file: KeyFile
+
+    def signing_key(self) -> bytes:
+        """What manifests are signed with. Raises RecoveryError if it cannot be read or is too short."""
+        key = _content(self.signing_key_file).encode()
+        if len(key) < _SHORTEST_SIGNING_KEY:
+            raise RecoveryError(
+                f"signing key {self.signing_key_file}: it has {len(key)} characters; accepted are "
+                f"{_SHORTEST_SIGNING_KEY} or more; make one of 32 random bytes in hexadecimal and keep a copy where no "
+                "cluster is: points cannot be trusted without it"
+            )
+        return key
+
+
+def _content(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_KEY_FILE).decode("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        # `from None`: an error of decoding shows what it could not decode.
+        raise RecoveryError(
+            f"key file {path} cannot be read ({type(error).__name__}); give the program a file that it may read and "
+            "that holds the key alone"
+        ) from None
+    if not content:
+        raise RecoveryError(f"key file {path} is empty; write the key into it")
+    return content
