@@ -30,7 +30,11 @@ class Periods(Record):
 
 
 class Config(Record):
-    """The whole file. cross_check: stores that belong together, None for none. stores: sections of live stores. scratch: of the short-lived ones of a verification, by name."""
+    """The whole file.
+
+    stores: sections of live stores. scratch: of the short-lived ones of a verification, which have the names of the
+    live ones. cross_check: scratch stores that belong together, None for none.
+    """
 
     stack: str = Field(min_length=1)
     cluster_uid: str = Field(min_length=1)

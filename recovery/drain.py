@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _TIMEOUT_SECONDS: Final = (5.0, 15.0)
 _MOST_BYTES: Final = 16 * 1024**2
 _READINGS: Final = 10
+_UNSURE: Final = "holds nothing; waiting for a second reading that is newer and equal"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ class Delivery:
                 if rest:
                     first, problem = None, "; ".join(rest)
                 elif first is None or not _same(first, now):
-                    first, since, problem = now, time.monotonic(), "nothing held, and its counters still move"
+                    first, since, problem = now, time.monotonic(), _UNSURE
                 elif time.monotonic() - since >= settle and all(
                     a.uptime > b.uptime for a, b in zip(now, first, strict=True)
                 ):

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from recovery.drain import Delivery, Place
 from recovery.errors import RecoveryError
@@ -56,6 +56,12 @@ class Settings(Record):
     kubeconfig: File | None = None
     context: str | None = None
 
+    @model_validator(mode="after")
+    def _can_settle(self) -> Settings:
+        if self.seconds <= self.settle_seconds:
+            raise ValueError("seconds must be more than settle_seconds, or no buffer ever counts as empty")
+        return self
+
 
 class Quiesce:
     """See `Quiet` of recovery/ports.py. For the length of a block nobody writes and the buffer is empty.
@@ -77,8 +83,13 @@ class Quiesce:
 
     @contextmanager
     def _quiet(self, tell: Tell) -> Iterator[None]:
-        self._writers.check()
-        before = self._delivery.now()
+        try:
+            self._writers.check()
+            before = self._delivery.now()
+        except Exception:
+            # Nothing was changed, but a killed run may have left writers stopped: this one must not leave them so.
+            _start(self._writers, self._settings.order, tell, self._pace, rounds=1)
+            raise
         failures: tuple[str, ...] = ()
         with guarded() as guard:
             try:
@@ -123,11 +134,11 @@ def resume(api: Api, settings: Settings, tell: Tell, *, pace: float = 1.0) -> tu
 
 
 def _start(
-    writers: Writers, order: tuple[str, ...], tell: Tell, pace: float
+    writers: Writers, order: tuple[str, ...], tell: Tell, pace: float, *, rounds: int = _ROUNDS
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Start all in reverse order, come what may: names of those started, a sentence for each that could not be."""
     waiting, started, failures = list(reversed(order)), list[str](), dict[str, str]()
-    for number in range(_ROUNDS):
+    for number in range(rounds):
         for name in tuple(waiting):
             try:
                 given = writers.start(name, _PER_ROUND)
@@ -141,7 +152,7 @@ def _start(
                 _say(tell, f"{name}: started, {given} replicas")
         if not waiting:
             break
-        if number < _ROUNDS - 1:
+        if number < rounds - 1:
             time.sleep(pace * 2**number)
     return tuple(started), tuple(failures[name] for name in waiting)
 

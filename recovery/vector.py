@@ -133,6 +133,7 @@ def _held(gauge: int | None, received: int | None, sent: int | None, gone: int |
     if received is None and sent is None:
         return gauge
     difference = (received or 0) - (sent or 0) - (gone or 0)
-    if difference == 0 or (gauge == 0 and difference < 0):
-        return 0
-    return max(gauge or 0, abs(difference))
+    if difference < 0:
+        # More left than came: the total of what came has expired.
+        return -difference if gauge is None else gauge
+    return max(gauge or 0, difference) if difference else 0

@@ -187,7 +187,7 @@ def open_store(settings: Settings, work: Path) -> Sealed:
 
 
 def _secret(directory: Path) -> dict[str, bytes]:
-    """Key → value of a mounted Secret. The kubelet swaps `..data` when it changes: all is read below one target of it."""
+    """Key → value of a mounted Secret. The kubelet swaps `..data` to change it: one target of it is read."""
     try:
         root = (directory / "..data").resolve(strict=True) if (directory / "..data").is_symlink() else directory
         values = {
@@ -196,7 +196,7 @@ def _secret(directory: Path) -> dict[str, bytes]:
             if not path.name.startswith("..") and path.is_file()
         }
     except OSError as error:
-        text = f"{directory}: cannot be read: {type(error).__name__}; a secret must be mounted there, readable by this program"
+        text = f"{directory}: cannot be read: {type(error).__name__}; mount a secret there, readable by this program"
         raise RecoveryError(text) from None
     if not values:
         raise RecoveryError(

@@ -1,9 +1,9 @@
 """Silences of an Alertmanager: what somebody decided not to be told of, until when, and why.
 
-An Alertmanager cannot hold a second set of silences beside the first, and they act the moment they are posted. So the copy
-is a file in the working directory, but for a scratch Alertmanager, which is given them at once. `promote` adds those that
-are not there; it replaces none. When a silence began is not compared once it has begun: Alertmanager puts the moment of
-posting there.
+An Alertmanager cannot hold a second set of silences beside the first, and they act the moment they are posted. So
+the copy is a file in the working directory, but for a scratch Alertmanager, which is given them at once. `promote` adds
+those that are not there; it replaces none. When a silence began is not compared once it has begun: Alertmanager puts
+the moment of posting there.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from recovery.ports import Compared, Reader, Tell, Writer
 
 SILENCES_FILE: Final = "silences.json"
-LEFT_OUT: Final = (
-    "silences that have expired; notifications that were sent: a restored Alertmanager may send them again"
-)
+LEFT_OUT: Final = "silences that have expired, and what was notified: a restored Alertmanager may notify again"
 _SECONDS: Final = 30
 
 
@@ -52,17 +50,17 @@ class Matcher(Record):
 
     name: str
     value: str
-    isRegex: bool  # noqa: N815  # the API's word
-    isEqual: bool = True  # noqa: N815  # the API's word
+    isRegex: bool
+    isEqual: bool = True
 
 
 class Silence(Record):
     """One silence, in the API's own words; its id is not kept, the next Alertmanager gives another."""
 
     matchers: tuple[Matcher, ...] = Field(min_length=1)
-    startsAt: AwareDatetime  # noqa: N815  # the API's word
-    endsAt: AwareDatetime  # noqa: N815  # the API's word
-    createdBy: str  # noqa: N815  # the API's word
+    startsAt: AwareDatetime
+    endsAt: AwareDatetime
+    createdBy: str
     comment: str
 
     @property

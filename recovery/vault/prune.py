@@ -6,6 +6,8 @@ meets it from then on stores it again. A run that is GRACE later looks once more
 its `create` had met the chunk before it was hidden, it is shown again; if none does, it is deleted. This is safe since
 nobody publishes a point LONGEST_RUN after its start, which is less than GRACE. Reading gets at hidden content all the
 while.
+
+A chunk that an older point stored was locked then: its lock is extended to that of the newest point that needs it.
 """
 
 from __future__ import annotations
@@ -23,20 +25,23 @@ from recovery.vault.s3 import Bucket
 from recovery.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from recovery.ports import Tell
     from recovery.vault.answers import Version
     from recovery.vault.settings import Target
 
 GRACE: Final = timedelta(days=7)
+_SLACK: Final = timedelta(hours=1)
+"""Between the start of a run and what it stores, and between two clocks."""
 _LONGEST_LINE: Final = 64 * 1024**2
 
 
 @dataclass(frozen=True)
 class Pruned:
     """points: ids that were deleted. chunks, bytes: deleted for good, probes and older versions included. hidden:
-    chunks that a later run deletes. shown: chunks that were hidden and are needed. locked: versions that nobody needs
+    chunks that a later run deletes. shown: chunks that were hidden and are needed. extended: chunks whose
+    lock ended before that of a point that needs them. locked: versions that nobody needs
     and whose lock has not ended. Of a dry run: what would be. notes: what people must know, one sentence each."""
 
     points: tuple[str, ...] = ()
@@ -44,6 +49,7 @@ class Pruned:
     bytes: int = 0
     hidden: int = 0
     shown: int = 0
+    extended: int = 0
     locked: int = 0
     notes: tuple[str, ...] = ()
 
@@ -119,20 +125,19 @@ class Pruning:
         self._leftovers(frozenset(doomed))
         return frozenset(doomed)
 
-    def needed(self, gone: frozenset[str] = frozenset()) -> set[bytes]:
-        """Hashes of all chunks of all points, read from the target anew. gone: ids that do not count.
+    def needed(self, gone: frozenset[str] = frozenset()) -> dict[bytes, float]:
+        """Hashes of all chunks of all points, read from the target anew → when the newest point that needs it was
+        begun, in seconds since 1970. gone: ids that do not count.
 
         Raises RecoveryError if a point or an index is damaged.
         """
-        found = set[bytes]()
+        found = dict[bytes, float]()
         for listed in self._vault.points():
             if listed.id in gone:
                 continue
             try:
-                if listed.damage:
-                    raise DamagedError(listed.damage)  # noqa: TRY301  # one end for a damaged manifest and a damaged index
                 for file in self._files(listed.id):
-                    found.update(bytes.fromhex(chunk.sha256) for chunk in file.chunks)
+                    found |= {bytes.fromhex(chunk.sha256): listed.started.timestamp() for chunk in file.chunks}
             except DamagedError as error:
                 raise RecoveryError(
                     f"no chunk is deleted, since point {listed.id} is damaged and nobody knows what it needs: {error}. "
@@ -140,36 +145,54 @@ class Pruning:
                 ) from error
         return found
 
-    def chunks(self, needed: set[bytes]) -> None:
+    def chunks(self, needed: Mapping[bytes, float]) -> None:
         """Show, hide and delete chunks: see the head of this file."""
-        strange = 0
+        strange = unlocked = 0
         for key, group in groupby(self.bucket.versions(names.CHUNKS), lambda version: version.key):
             versions = list(group)
             chunk = names.chunk_of(key)
             if chunk is None:
                 strange += 1
             elif bytes.fromhex(chunk) in needed:
-                self._show(key, versions)
+                shown = self._show(key, versions)
+                began = datetime.fromtimestamp(needed[bytes.fromhex(chunk)], UTC)
+                unlocked += shown is not None and not self._extend(shown, began + self.lasting)
             elif versions[0].marker:
                 self._bury(versions)
             elif self.now - versions[0].modified >= max(GRACE, self.lasting):
                 self._require_versions(versions[0])
                 self._delete(key)
                 self.done = replace(self.done, hidden=self.done.hidden + 1)
+        if unlocked:
+            self._note(
+                f"{unlocked} chunks are locked for less time than the points that need them; the pruner's account "
+                "needs s3:PutObjectRetention to extend that"
+            )
         if strange:
             self._note(
                 f"{strange} objects below {names.CHUNKS} are no chunks and were left alone; look for their writer"
             )
 
-    def _show(self, key: str, versions: Sequence[Version]) -> None:
+    def _show(self, key: str, versions: Sequence[Version]) -> Version | None:
         content = [version for version in versions if not version.marker]
         if not content:
             self._note(f"{self.bucket.name}/{key} is needed by a point and is missing; verify the points that are kept")
-            return
+            return None
         if versions[0].marker:
             for version in versions[: versions.index(content[0])]:
                 self._delete(key, version.id)
             self.done = replace(self.done, shown=self.done.shown + 1)
+        return content[0]
+
+    def _extend(self, version: Version, until: datetime) -> bool:
+        """Lock a chunk for as long as a point locks what it is the first to store; false if the account may not."""
+        if version.modified + self.lasting >= until - _SLACK or until <= self.now:
+            return True
+        head = self.bucket.head(version.key, version.id)
+        if head is None or head.locked_until is None or head.locked_until >= until - _SLACK:
+            return True
+        self.done = replace(self.done, extended=self.done.extended + 1)
+        return self.dry_run or self.bucket.extend(version.key, version.id, until)
 
     def _bury(self, versions: Sequence[Version]) -> None:
         content = [version for version in versions if not version.marker]

@@ -34,9 +34,9 @@ class Target(Record):
     system's authorities.
 
     writer: may put objects and nothing else. reader: may list, read, and read retentions. pruner: what the reader may,
-    and delete objects and versions. A run needs the accounts of what it does, and no other. retention_days: for how
-    long the bucket locks each new object, at least. signing_key_file: what manifests are signed with, 32 characters
-    or more.
+    delete objects and versions, and extend retentions. A run needs the accounts of what it does, and no other.
+    retention_days: for how long the bucket locks each new object, at least. signing_key_file: what manifests are
+    signed with, 32 characters or more.
     """
 
     endpoint: str = Field(pattern=r"^https?://[^/?#@\s]+$")

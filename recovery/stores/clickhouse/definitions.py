@@ -54,9 +54,9 @@ def renamed(text: str, old: str, new: str) -> str:
 
 
 def names(text: str, database: str) -> bool:
-    """Whether a tail names a database, as an identifier or in a text, as dictGet() and dictionaries do."""
+    """Whether a tail names a database, as an identifier or in a text, as dictGet() does."""
     tokens = _TOKEN.findall(text)
-    in_text = any(token == f"'{database}'" or token.startswith(f"'{database}.") for token in tokens)
+    in_text = any(token.startswith(f"'{database}.") for token in tokens)
     return in_text or renamed(text, database, f"{database}x") != text
 
 

@@ -26,6 +26,11 @@ _STREAM: Final = {
     "do_not_merge_across_partitions_select_final": "1",
     "low_cardinality_allow_in_native_format": "0",  # a dictionary's order depends on how its part came to be
 }
+_BEHIND: Final = (
+    # log_pointer is the number of the entry to be fetched next.
+    "SELECT table FROM system.replicas WHERE database = {database:String} "
+    "AND (is_readonly OR inserts_in_queue > 0 OR log_pointer <= log_max_index) ORDER BY table"
+)
 _BYTES: Final = (
     "SELECT sum(bytes_on_disk), sum(data_uncompressed_bytes) FROM system.parts "
     "WHERE active AND database = {database:String}"
@@ -40,6 +45,7 @@ def path(table: str, partition: str) -> str:
 def take(client: Client, database: str, writer: Writer, mode: Mode, tell: Tell) -> Part:
     """A part with every table. Raises RecoveryError."""
     left_out = _sees_all(client, database)
+    left_out += _behind(client, database, mode)
     before = schema.read(client, database)
     files: list[File] = []
     tables: dict[str, TableFigures] = {}
@@ -102,6 +108,17 @@ def _sees_all(client: Client, database: str) -> tuple[str, ...]:
             f"not see; GRANT SELECT ON {quoted(database)}.* to it"
         )
     return ()
+
+
+def _behind(client: Client, database: str, mode: Mode) -> tuple[str, ...]:
+    """Tables whose rows another replica has acknowledged and this one does not have yet."""
+    behind = [str(row[0]) for row in client.rows(_BEHIND, database=database)]
+    if behind and mode == "quiesced":
+        raise RecoveryError(
+            f"{client.store}: tables {behind} of {database} lack rows that another replica has (system.replicas); wait "
+            "until this replica has caught up, or look at its log, then run again"
+        )
+    return tuple(f"table {name}: rows that this replica had not fetched yet when it was read" for name in behind)
 
 
 def _table(

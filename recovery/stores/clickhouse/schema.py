@@ -17,7 +17,7 @@ ALL: Final = "all"
 """Partition of a table that has none."""
 _MERGE_TREE: Final = "MergeTree"
 _LOGS: Final = frozenset({"Log", "TinyLog", "StripeLog"})
-_ELSEWHERE: Final = {
+ELSEWHERE: Final = {
     "Memory": "its rows are in the memory of the server and end with it",
     "Null": "it keeps no rows",
     "Buffer": "it holds rows in memory on their way to another table",
@@ -39,6 +39,7 @@ _ELSEWHERE: Final = {
     "HDFS": "its rows are in another system",
     "AzureBlobStorage": "its rows are in another system",
 }
+"""Engine → why its tables are not secured."""
 _TABLES: Final = (
     "SELECT name, engine, toString(uuid), create_table_query, sorting_key FROM system.tables "
     "WHERE database = {database:String} AND NOT is_temporary ORDER BY name"
@@ -123,8 +124,8 @@ def read(client: Client, database: str) -> Schema:
         engine = _plain(row[1])
         if name in inner or name == UNFINISHED:
             continue
-        if engine in _ELSEWHERE:
-            left_out.append(f"table {database}.{name} (engine {engine}): {_ELSEWHERE[engine]}")
+        if engine in ELSEWHERE:
+            left_out.append(f"table {database}.{name} (engine {engine}): {ELSEWHERE[engine]}")
         elif engine in {"View", "MaterializedView"}:
             kind, create = definitions.tail(row[3], f"{database}.{name}")
             source = found.get(_inner(row, found))

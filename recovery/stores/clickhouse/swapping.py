@@ -33,11 +33,15 @@ _WRITING: Final = (
 )
 _QUEUED: Final = "SELECT count() FROM system.asynchronous_inserts WHERE database = {database:String}"
 _LAST: Final = (
-    # Level 0: written by an insert and not by a merge. Parts that were merged away since are still listed a while.
+    # One block: written by an insert and not by a merge. Parts that were merged away since are still listed a while.
     "SELECT count(), dateDiff('second', max(modification_time), now()) FROM system.parts "
-    "WHERE database = {database:String} AND level = 0 AND rows > 0"
+    "WHERE database = {database:String} AND min_block_number = max_block_number AND rows > 0"
 )
-_NO_ROWS: Final = frozenset({"Null", "Distributed", "Merge", "Dictionary"})
+_BLOCKS: Final = (
+    "SELECT table, partition_id, max(max_block_number) FROM system.parts WHERE database = {database:String} "
+    "GROUP BY table, partition_id ORDER BY table, partition_id"
+)
+_NO_ROWS: Final = schema.ELSEWHERE.keys() - {"Memory", "Buffer"}
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,7 @@ class Swap:
                     f"{self._who()}: database {live} holds data of its own (table {table}); with force it is kept as "
                     f"{kept} and the copy takes its place"
                 )
-            self._is_quiet(live)
-            self._rename(live, kept)
+            self._rename_quiet(live, kept)
         elif not is_kept:
             self.client.execute(f"CREATE DATABASE {quoted(kept)} ENGINE = Atomic")
         self._rename(beside, live)
@@ -83,8 +86,7 @@ class Swap:
         elif is_live:
             self._may_be_renamed(live)
             self._may_be_renamed(kept)
-            self._is_quiet(live)
-            self._rename(live, beside)
+            self._rename_quiet(live, beside)
         self._rename(kept, live)
         return f"{self._who()}: {live} is again what it was; the restored copy is {beside}"
 
@@ -120,6 +122,22 @@ class Swap:
 
     def _rename(self, old: str, new: str) -> None:
         self.client.execute(f"RENAME DATABASE {quoted(old)} TO {quoted(new)}")
+
+    def _rename_quiet(self, old: str, new: str) -> None:
+        """Rename, and undo it if somebody wrote until then. Behind it nobody can: there is no such database.
+
+        Every insert has a number of its own, which merging keeps. An insert that had begun ends in the renamed one.
+        """
+        before = self.client.rows(_BLOCKS, database=old)
+        self._is_quiet(old)
+        self._rename(old, new)
+        running = int(self.client.rows(_WRITING, database=old)[0][0])
+        if running or self.client.rows(_BLOCKS, database=new) != before:
+            self._rename(new, old)
+            raise RecoveryError(
+                f"{self._who()}: somebody wrote to database {old} while it was renamed; it has its name again and "
+                "nothing is lost. Stop the writers, then run this again"
+            )
 
     def _is_whole(self, what: str) -> None:
         """Raises RecoveryError when the database is missing or empty: then another one may hold the only data."""
@@ -161,12 +179,13 @@ class Swap:
             )
         mine = set(self._names())
         for name, kind, statement in self.client.rows(_TABLES, database=database):
-            text = statement
+            text, texts = statement, set[str]()
             if kind in {"View", "MaterializedView"} or "MergeTree" in kind:
                 _, text = definitions.tail(statement, f"{database}.{name}")
             elif kind == "Dictionary":
                 text = statement.partition("(")[2]
-            if any(definitions.names(text, other) for other in mine):
+                texts = {other for other in mine if f"'{other}'" in text}
+            if texts or any(definitions.names(text, other) for other in mine):
                 raise RecoveryError(
                     f"{self._who()}: {name} in database {database} ({kind}) names a database that would be renamed, "
                     "and would read or write the wrong one; drop it, run this again, and make it anew afterwards"

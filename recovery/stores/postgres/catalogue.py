@@ -44,16 +44,20 @@ ORDER BY a.attname
 _COLUMNS: Final = """
 SELECT a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity::text, a.attgenerated::text,
        a.atthasdef
-FROM pg_attribute a WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+FROM pg_attribute a WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attname
 """
 _CONSTRAINTS: Final = """
 SELECT conname::text, contype::text, condeferrable, condeferred, convalidated,
        CASE WHEN contype IN ('p', 'u', 'f') THEN pg_get_constraintdef(oid) END
-FROM pg_constraint WHERE conrelid = %s AND contype IN ('p', 'u', 'f', 'c', 'x') ORDER BY conname
+FROM pg_constraint WHERE conrelid = %s AND contype IN ('p', 'u', 'f', 'c', 'x')
+  AND NOT (contype = 'f' AND conparentid <> 0)
+ORDER BY conname
 """
 _INDEXES: Final = """
 SELECT c.relname::text, m.amname::text, i.indisunique, i.indnkeyatts, i.indpred IS NOT NULL,
-       (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid)
+       (SELECT array_agg(coalesce(a.attname::text, '(expression)') ORDER BY k.place)
+        FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)
+        LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number)
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
 WHERE i.indrelid = %s AND i.indisvalid ORDER BY c.relname
 """
@@ -110,6 +114,11 @@ def relations(connection: Connection) -> list[Relation]:
 def keys(connection: Connection, oid: int) -> list[str]:
     """Identity columns and columns of an integer primary key."""
     return [str(row[0]) for row in rows(connection, _KEYS, oid)]
+
+
+def columns(connection: Connection, oid: int) -> list[str]:
+    """Names, sorted: children of a table may have theirs in another order once they are restored."""
+    return [str(row[0]) for row in rows(connection, _COLUMNS, oid)]
 
 
 def shape(connection: Connection, oid: int) -> dict[str, str]:
@@ -184,8 +193,9 @@ def invalid_indexes(connection: Connection) -> tuple[str, ...]:
 
 
 def foreign_keys(connection: Connection) -> int:
-    """How many, with those that partitions inherit."""
-    return cast("int", one(connection, "SELECT count(*) FROM pg_constraint WHERE contype = 'f'"))
+    """How many. Those that partitions inherit are not counted: they come with their parents, under other names."""
+    query = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND conparentid = 0"
+    return cast("int", one(connection, query))
 
 
 def elsewhere(connection: Connection) -> tuple[str, ...]:

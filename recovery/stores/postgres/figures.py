@@ -110,9 +110,10 @@ def _tables(connection: Connection, found: Several[Relation], tell: Tell) -> dic
 def _table(connection: Connection, relation: Relation) -> Table:
     keys = catalogue.keys(connection, relation.oid)
     largest = [sql.SQL(", max(r.{})::bigint").format(sql.Identifier(key)) for key in keys]
+    row = sql.SQL(", ").join(sql.Identifier("r", name) for name in catalogue.columns(connection, relation.oid))
     query = sql.SQL(
-        'SELECT count(*), coalesce(sum(hashtextextended((r.*)::text COLLATE "C", 0)), 0)::text {} FROM ONLY {} AS r'
-    ).format(sql.Composed(largest), relation.identifier)
+        'SELECT count(*), coalesce(sum(hashtextextended(ROW({})::text COLLATE "C", 0)), 0)::text {} FROM ONLY {} AS r'
+    ).format(row, sql.Composed(largest), relation.identifier)
     with doing(f"table {relation.label}"):
         count, content, *values = connection.execute(query).fetchall()[0]
     return Table(

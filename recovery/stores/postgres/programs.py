@@ -33,6 +33,8 @@ _QUIET: Final = re.compile(
 )
 """Lines that say nothing about what was dumped."""
 _PATIENCE: Final = 20.0
+_SHOWN: Final = 120
+"""Characters of a statement in a message."""
 
 
 @dataclass
@@ -161,13 +163,15 @@ def remarks(said: str) -> tuple[list[str], list[str]]:
 
 
 def first_error(said: str) -> str:
-    """What a program says about its first error: the entry and the server's words, not statement and context."""
+    """What a program says about its first error: the server's words, and the statement up to its first literal.
+
+    What comes after a quote may be a value of somebody's, or a password.
+    """
     lines = said.splitlines()
     at = next((number for number, line in enumerate(lines) if ": error: " in line or ": fatal: " in line), None)
     if at is None:
         return next((line for line in lines if line.strip()), "it says nothing")
-    entry = next(
-        (line.partition("from TOC entry ")[2] for line in reversed(lines[:at]) if "from TOC entry " in line), ""
-    )
     text = lines[at].partition(": error: ")[2] or lines[at]
-    return f"{text} (entry {entry})" if entry else text
+    found = next((line.partition("Command was: ")[2] for line in lines[at:] if line.startswith("Command was: ")), "")
+    command = re.split(r"['$]", found)[0][:_SHOWN].strip()
+    return f"{text}, in the statement {command}" if command else text

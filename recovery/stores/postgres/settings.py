@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path  # noqa: TC003  # pydantic needs it when the model is made
+from pathlib import Path  # pydantic needs it when the model is made
 from typing import Any, Final, Literal, Self
 
 from pydantic import Field, model_validator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -98,7 +99,9 @@ class Postgres:
                 with doing(f"mark {copy}"):
                     swap.mark(connection, copy, file.sha256)
             except BaseException:
-                swap.drop(connection, copy, force=True)
+                # What went wrong first is what counts; a copy that stays without its mark is none.
+                with suppress(RecoveryError):
+                    swap.drop(connection, copy, force=True)
                 raise
 
     def compare(self, part: Part, reader: Reader) -> Compared:
@@ -193,9 +196,10 @@ def _set(inside: Connection, database: str, setting: str) -> None:
     """One `name=value` of the database. Through the session, so that PostgreSQL itself quotes lists."""
     name, _, value = setting.partition("=")
     identifier = sql.SQL(".").join(map(sql.Identifier, name.split(".")))
-    inside.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
     text = sql.SQL("ALTER DATABASE {} SET {} FROM CURRENT").format(sql.Identifier(database), identifier)
-    inside.execute(text)
+    with inside.transaction():
+        inside.execute("SELECT pg_catalog.set_config(%s, %s, true)", (name, value))
+        inside.execute(text)
 
 
 def _dump_of(part: Part) -> File:

@@ -88,15 +88,18 @@ class Scan:
 
         Raises UnknownError; RecoveryError if it is written again and again, or at all where nobody should.
         """
-        begun = False
+        begun, end = False, None
         for left in range(_ATTEMPTS - 1, -1, -1):
-            known = list[Known]()
+            known, end = list[Known](), None
             try:
                 with self._server.said(f"{called(key)} cannot be read"), self._client.pipeline() as watching:
                     watching.watch(key)
                     for piece in self._watched(watching, key, known):
-                        begun = True
-                        yield piece
+                        if piece.last:
+                            end = piece
+                        else:
+                            begun = True
+                            yield piece
                     watching.multi()
                     watching.ping()
                     watching.execute()
@@ -109,9 +112,12 @@ class Scan:
                         "whoever writes it and run again"
                     ) from None
                 continue
-            if begun and not known:
+            # The last one says that the key is whole: only now is it known that nobody wrote to it meanwhile.
+            if end is not None:
+                found += known
+                yield end
+            elif begun:
                 yield _piece(key, "string", None, [], first=True, last=False)
-            found += known
             return
 
     def _watched(self, watching: Client, key: bytes, known: list[Known]) -> Iterator[Piece]:

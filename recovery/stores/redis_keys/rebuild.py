@@ -79,7 +79,7 @@ def _stream(batch: Client, key: bytes, items: list[Item]) -> None:
         else:
             group, entry, consumer, moment, count = values
             how = ("TIME", moment, "RETRYCOUNT", count, "FORCE", "JUSTID")
-            batch.execute_command("XCLAIM", key, group, consumer, 0, entry, *how)
+            batch.execute_command("XCLAIM", key, group, consumer, 0, entry, *how, parse_justid=True)
 
 
 _SIMPLE: dict[str, Callable[[Client, bytes, list[Item]], None]] = {

@@ -91,7 +91,7 @@ class Keys:
         )
 
     def restore(self, part: Part, reader: Reader, tell: Tell) -> None:
-        """See Store. Raises RecoveryError if the database beside holds what is not ours, or what a promotion replaced."""
+        """See Store. Raises RecoveryError if the database beside is not ours, or holds what a promotion replaced."""
         server = Server(self.settings)
         _, fields_expire = server.version()
         with server.said(f"database {server.beside_number} cannot be written"):

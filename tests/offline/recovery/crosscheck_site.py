@@ -5,7 +5,6 @@ Two things are short-circuited: the delivery buffer's disk, and the bytes of obj
 
 from __future__ import annotations
 
-import hashlib
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -184,7 +183,7 @@ class World:
 
 def file(key: str, size: int) -> File:
     """A line of an index; its content does not matter here."""
-    return File(path=key, size=size, sha256=hashlib.sha256(key.encode()).hexdigest(), chunks=())
+    return File(path=key, size=size, sha256=64 * "0", chunks=())
 
 
 @contextmanager

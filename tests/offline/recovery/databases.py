@@ -37,7 +37,8 @@ CREATE TABLE numbers (
 );
 INSERT INTO numbers (f, r, n, b) VALUES
     ('NaN', 'NaN', 'NaN', true), ('Infinity', '-Infinity', 'Infinity', false), ('-0', 0.1, 1e-30, NULL),
-    (0.1::float8 + 0.2::float8, 16777217, 12345678901234567890.123456789, NULL), (NULL, NULL, NULL, NULL), (1e308, 1e-38, -1, true);
+    (0.1::float8 + 0.2::float8, 16777217, 12345678901234567890.123456789, NULL),
+    (NULL, NULL, NULL, NULL), (1e308, 1e-38, -1, true);
 CREATE TABLE texts (
     code text PRIMARY KEY, body text, j json, jb jsonb, raw bytea, tags text[], m mood, at timestamptz, span interval,
     kind regclass, twice text GENERATED ALWAYS AS (body || body) STORED
@@ -62,6 +63,20 @@ INSERT INTO child VALUES (1, 1), (9007199254740993, 2);
 ALTER TABLE child ADD COLUMN gone text;
 ALTER TABLE child DROP COLUMN gone;
 CREATE INDEX child_number ON child (number) WHERE number > 1;
+ALTER TABLE child RENAME number TO num;
+CREATE TABLE parent (b integer, a integer);
+CREATE TABLE heir (z integer) INHERITS (parent);
+ALTER TABLE parent ADD COLUMN "%s {}" integer DEFAULT 5;
+INSERT INTO parent VALUES (1, 2), (3, 4);
+INSERT INTO heir VALUES (5, 6, 7);
+CREATE TABLE parted (id bigint PRIMARY KEY, up bigint) PARTITION BY RANGE (id);
+CREATE TABLE parted_0 (id bigint PRIMARY KEY, up bigint, CONSTRAINT own_name FOREIGN KEY (up) REFERENCES numbers);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (2) TO (4);
+ALTER TABLE parted ADD FOREIGN KEY (up) REFERENCES numbers;
+ALTER TABLE parted ATTACH PARTITION parted_0 FOR VALUES FROM (0) TO (2);
+CREATE TABLE points (parted_id bigint REFERENCES parted, v varchar(9) CHECK (v IN ('a', 'b')));
+INSERT INTO parted VALUES (1, 1), (2, NULL);
+INSERT INTO points VALUES (1, 'a');
 CREATE SEQUENCE tickets INCREMENT 5 START 10;
 SELECT nextval('tickets'), nextval('tickets');
 CREATE SEQUENCE unused;

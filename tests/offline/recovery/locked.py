@@ -49,7 +49,7 @@ _DELETE: Final = ("s3:DeleteObject", "s3:DeleteObjectVersion")
 ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "writer": ("s3:PutObject",),
     "reader": (*_READ, *_LIST),
-    "pruner": (*_READ, *_LIST, *_DELETE),
+    "pruner": (*_READ, *_LIST, *_DELETE, "s3:PutObjectRetention"),
     # Accounts that were given too much or too little.
     "nobody": ("s3:GetBucketLocation",),
     "writer-deletes": ("s3:PutObject", "s3:DeleteObject"),
@@ -66,6 +66,7 @@ ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "reader-without-get": (*_LIST, "s3:GetObjectRetention"),
     "reader-writes": (*_READ, *_LIST, "s3:PutObject"),
     "reader-deletes": (*_READ, *_LIST, "s3:DeleteObjectVersion"),
+    "pruner-without-extension": (*_READ, *_LIST, *_DELETE),
     "pruner-without-delete": (*_READ, *_LIST),
     "pruner-without-versions": (*_READ, *_LIST, "s3:DeleteObject"),
 }

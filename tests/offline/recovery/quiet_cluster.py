@@ -6,25 +6,16 @@ a while to end. Time passes by being asked: a pod that ends lives for as many li
 
 from __future__ import annotations
 
-import json
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from recovery.kube import Cluster
-from recovery.quiet import Settings
 from recovery.writers import ANNOTATION
-from tests.offline.serving import serving
-from tests.offline.stacks.api_server import kubeconfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-ORDER = ("gateway", "server", "auth", "house")
 Json = dict[str, Any]
 
 
@@ -68,8 +59,8 @@ class FakeCluster:
 
     refuse: status for the n-th request with its method and path, None to serve it. served: told of each request once it
     has been carried out and before it is answered. log: method and path of each, `?dry` behind a dry run. events: what
-    changed. pages: of the buffer, one for each scrape, the last one again and again; None is no answer. `{uptime}` in
-    one is a number that grows. asker: id of the process that asks, for a test that kills it.
+    changed. pages: of the buffer, one for each scrape, the last one again and again; each is made with an age that
+    grows; None is no answer. asker: id of the process that asks, for a test that kills it.
     """
 
     deployments: dict[str, Held]
@@ -202,66 +193,3 @@ def empty(received: int = 100, lost: int = 0) -> Callable[[float], str]:
 
 def holding(events: int, received: int = 100, flying: int = 0) -> Callable[[float], str]:
     return lambda uptime: page(events, uptime=uptime, received=received, flying=flying)
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where the server is. config: a kubeconfig that leads to it."""
-
-    url: str
-    config: Path
-
-    def api(self) -> Cluster:
-        return Cluster(self.config, "kind-kind")
-
-    def settings(self, *, seconds: float = 30, settle: float = 0.01, **more: object) -> Settings:
-        document = {
-            "namespace": "lab",
-            "order": ORDER,
-            "buffer": "vector",
-            "buffer_metrics": (f"{self.url}/metrics",),
-            "seconds": seconds,
-            "settle_seconds": settle,
-            **more,
-        }
-        return Settings.model_validate(document)
-
-
-@contextmanager
-def served(found: FakeCluster, directory: Path) -> Iterator[Site]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-        wbufsize = -1
-
-        def do_GET(self) -> None:
-            self._serve()
-
-        def do_PATCH(self) -> None:
-            self._serve()
-
-        def _serve(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            body = json.loads(self.rfile.read(length)) if length else {}
-            status, answer = found.answer(self.command, self.path, body)
-            content = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def handle_one_request(self) -> None:
-            try:
-                super().handle_one_request()
-            except OSError:
-                # Whoever asked was killed by the test.
-                self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Keep the test's output quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.block_on_close = False
-    with serving(server) as url:
-        yield Site(url, kubeconfig(directory / "kubeconfig", url))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from recovery.errors import DamagedError, RecoveryError
-from recovery.stores.clickhouse import figures, native, open_store
+from recovery.stores.clickhouse import ClickHouse, figures, native, open_store
+from recovery.stores.clickhouse.client import Client, RefusedError
 from recovery.stores.clickhouse.settings import Settings
 from tests.offline.recovery.clickhouse_proxy import Proxy, proxy
 from tests.offline.recovery.clickhouse_servers import Case, case, opened, silent
@@ -197,6 +198,37 @@ def test_a_part_without_a_stream_is_damaged(one: Case) -> None:
 def test_no_database_is_an_error(server: Server, tmp_path: Path) -> None:
     with pytest.raises(RecoveryError, match="there is no database nowhere"):
         opened(server, tmp_path, database="nowhere").take(Memory(), "online", silent)
+
+
+@dataclass(frozen=True)
+class Limited(Client):
+    """An account of a server with rights for each table, which the engine does not have. says: to CHECK GRANT."""
+
+    says: int = 0
+
+    def rows(self, statement: str, **parameters: str) -> list[list[Any]]:
+        """Rows of a small result."""
+        if not statement.startswith("CHECK GRANT"):
+            return super().rows(statement, **parameters)
+        if self.says > 1:
+            raise RefusedError("no such statement", self.says)
+        return [[self.says]]
+
+
+def limited(one: Case, says: int) -> ClickHouse:
+    """The store with such an account."""
+    names = {field.name: getattr(one.store.client, field.name) for field in dataclasses.fields(one.store.client)}
+    return dataclasses.replace(one.store, client=Limited(**names, says=says))
+
+
+def test_an_account_that_may_not_see_every_table_is_refused(one: Case) -> None:
+    assert limited(one, 1).take(Memory(), "quiesced", silent).left_out == ()
+    with pytest.raises(RecoveryError, match="may not read all of database"):
+        limited(one, 0).take(Memory(), "quiesced", silent)
+    with pytest.raises(RefusedError):
+        limited(one, 497).take(Memory(), "quiesced", silent)
+    told = limited(one, 62).take(Memory(), "quiesced", silent).left_out  # SYNTAX_ERROR: older than the statement
+    assert [line.partition(":")[0] for line in told] == [f"tables of {one.database} that are hidden from the account"]
 
 
 def test_no_secret_is_in_a_message(server: Server, tmp_path: Path) -> None:

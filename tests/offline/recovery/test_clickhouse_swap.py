@@ -136,6 +136,38 @@ def test_an_insert_a_moment_ago_is_traffic(one: Case, tmp_path: Path) -> None:
     assert held(one) == PROMOTED
 
 
+def test_engines_that_merge_on_insert_are_seen_too(one: Case, tmp_path: Path) -> None:
+    one.run("TRUNCATE TABLE @.t")
+    one.run("DROP TABLE @.t SYNC")
+    one.run("CREATE TABLE @.t (a String) ENGINE = ReplacingMergeTree ORDER BY a")
+    one.run("INSERT INTO @.t VALUES ('x')")
+    one.run("OPTIMIZE TABLE @.t FINAL")
+    with pytest.raises(RecoveryError, match="was written to"):
+        opened(one.server, tmp_path, database=one.database, quiet=3600).promote(force=True)
+
+
+@dataclass(frozen=True)
+class Late(Client):
+    """Somebody inserts a row when nobody looks any more: right before the database is renamed."""
+
+    case: Case | None = None
+
+    def execute(self, statement: str, **parameters: str) -> None:
+        """Run a statement."""
+        assert self.case
+        if statement.startswith(f"RENAME DATABASE `{self.case.database}` "):
+            self.case.run("INSERT INTO @.t VALUES ('newest')")
+        super().execute(statement, **parameters)
+
+
+def test_a_row_that_comes_while_it_is_renamed_is_seen_and_kept(one: Case) -> None:
+    names = {field.name: getattr(one.store.client, field.name) for field in dataclasses.fields(one.store.client)}
+    store = dataclasses.replace(one.store, client=Late(**names, case=one))
+    with pytest.raises(RecoveryError, match=r"somebody wrote to database .* while it was renamed"):
+        store.promote(force=True)
+    assert {name: sorted(rows) for name, rows in held(one).items()} == {**NOTHING_DONE, "": ["new", "newest"]}
+
+
 @pytest.mark.parametrize("where", ["@", "@__restored"])
 @pytest.mark.parametrize(
     "statement",

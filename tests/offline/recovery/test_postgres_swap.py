@@ -43,7 +43,8 @@ def _values(server: Server, database: str) -> list[str]:
 
 
 def _write(server: Server, database: str, value: str) -> None:
-    server.run(database, f"INSERT INTO t VALUES (2, '{value}')")
+    with server.connect(database) as connection:
+        connection.execute("INSERT INTO t VALUES (2, %s)", (value,))
 
 
 def test_a_copy_takes_the_place_of_empty_tables_and_twice_changes_nothing(server: Server, copy: Taken) -> None:
@@ -196,7 +197,7 @@ def test_discard_deletes_the_copy_alone(server: Server, copy: Taken) -> None:
 
 def _killed_between(step: Callable[[], object]) -> None:
     """Run a step in a process that is killed in place of its second renaming."""
-    real, done = swap._rename, []
+    real, done = swap._rename, list[bool]()
 
     def rename(*given: object) -> None:
         if done:
@@ -205,7 +206,7 @@ def _killed_between(step: Callable[[], object]) -> None:
         real(*given)  # type: ignore[arg-type]  # handed through
 
     def run() -> None:
-        swap._rename = rename
+        swap._rename = rename  # type: ignore[assignment]  # in a process that ends with it
         step()
 
     child = multiprocessing.get_context("fork").Process(target=run)

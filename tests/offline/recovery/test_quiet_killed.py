@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recovery.quiet import Quiesce, resume
-from tests.offline.recovery.quiet_cluster import FakeCluster, Site, cluster, served
+from tests.offline.recovery.quiet_cluster import FakeCluster, cluster
+from tests.offline.recovery.quiet_site import Site, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -264,6 +264,40 @@ def test_what_is_locked_stays_until_its_lock_ends(store: Locked) -> None:
         pruner.delete(locked_version.key, locked_version.id)
 
 
+def until(store: Locked, bucket: str, file: File) -> datetime:
+    head = store.bucket(bucket).head(key(file))
+    assert head is not None
+    assert head.locked_until is not None
+    return head.locked_until
+
+
+@pytest.mark.parametrize("account", ["pruner", "pruner-without-extension"])
+def test_a_lock_lasts_as_long_as_that_of_the_newest_point_that_needs_the_chunk(store: Locked, account: str) -> None:
+    """What is stored now is locked for 7 days; of what the point of 5 days later needs, that is 5 too few."""
+    bucket = store.fresh()
+    vault = store.vault(bucket)
+    old, both, loose = (vault.put("a", [text]) for text in (b"old", b"old and new", b"never locked"))
+    for file in (old, both):
+        extend(store, bucket, key(file), NOW + 7 * DAY)
+    lay(store, bucket, point(old, both, number=1))
+    lay(store, bucket, point(both, loose, age=-5 * DAY, number=2))
+    target = store.target(bucket, pruner=account)
+    for extended in (1, 0 if account == "pruner" else 1):
+        pruner = Bucket(target, target.pruner, "pruner")
+        pruning = Pruning(pruner, target.signing_key(), NOW + 5 * DAY, 7 * DAY, tell=silent)
+        done = pruning.whole(Rule(keep_last=2, keep_days=0))
+        assert done.extended == extended
+        assert until(store, bucket, old) == NOW + 7 * DAY
+        if account == "pruner":
+            assert (until(store, bucket, both), done.notes) == (NOW + 12 * DAY, ())
+        else:
+            assert until(store, bucket, both) == NOW + 7 * DAY
+            assert "1 chunks are locked for less time than the points that need them" in done.notes[0]
+    head = store.bucket(bucket).head(key(loose))
+    assert head is not None
+    assert head.locked_until is None
+
+
 def test_what_is_hidden_waits_for_its_time(store: Locked) -> None:
     bucket = store.fresh()
     file = store.vault(bucket).put("a", [b"one"])
@@ -323,6 +357,10 @@ def test_a_run_that_is_killed_anywhere_leaves_a_target_that_the_next_puts_right(
             killed += 1
             assert content(store, bucket, shared) + content(store, bucket, own[2]) == b"sharedown 2"
             assert store.vault(bucket).point(points[2].id) == points[2]
+            left = [
+                listed.state for listed in store.vault(bucket).points() if listed.id == point(age=9 * DAY, number=9).id
+            ]
+            assert left in ([], ["failed"])
     assert killed >= 1
     assert run(store, bucket, LATER) == Pruned()
     assert set(store.keys("", bucket)) == {names.manifest_key(points[2].id), key(shared), key(own[2])}

@@ -27,7 +27,7 @@ PAGE = b"<ListVersionsResult><IsTruncated>%s</IsTruncated>%s</ListVersionsResult
 FOLLOWS = b"<NextKeyMarker>k</NextKeyMarker><NextVersionIdMarker>v</NextVersionIdMarker>"
 
 
-def target(tmp_path: Path, url: str = "http://s3.example", **changed: object) -> Target:
+def target(tmp_path: Path, url: object = "http://s3.example", **changed: object) -> Target:
     for name, content in (("access", "account"), ("secret", SECRET), ("signing", "s" * 32)):
         (tmp_path / name).write_text(content, encoding="utf-8")
     account = Account(access_key_file=tmp_path / "access", secret_key_file=tmp_path / "secret")

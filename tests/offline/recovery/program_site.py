@@ -1,0 +1,123 @@
+"""Every real store beside the program itself: what is live, what is scratch, and a locked bucket for the points."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recovery import seal
+from tests.offline.recovery import buckets, clickhouse_servers, databases, redises
+from tests.offline.recovery.examples import document
+from tests.offline.recovery.locked import Locked, locked
+from tests.offline.sandbox.clickhouse_engine import process
+from tests.offline.sandbox.swanlab_server import server_driver
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.offline.recovery.buckets import Buckets
+    from tests.offline.recovery.clickhouse_servers import Case
+    from tests.offline.recovery.databases import Server
+    from tests.offline.recovery.redises import Redises
+
+ROOT: Final = Path(__file__).parents[3]
+
+
+@dataclass
+class Site:
+    """home: for files. private: the private recovery key."""
+
+    home: Path
+    target: Locked
+    bucket: str
+    postgres: Server
+    database: str
+    clickhouse: Case
+    redis: Redises
+    objects: Buckets
+    private: Path
+
+    def config(self, name: str, **other: Any) -> Path:  # noqa: ANN401  # whatever JSON holds
+        """A configuration file with all accounts. other: top-level keys that are different."""
+        target = json.loads(self.target.target(self.bucket).model_dump_json())
+        content = document(target=target, work=str(self.home / "work"), **{"stores": self.sections(), **other})
+        path = self.home / f"{name}.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return path
+
+    def sections(self, database: str = "", series: str = "", number: int = redises.LIVE) -> list[dict[str, Any]]:
+        """Sections of all stores. Other databases: a verification's."""
+        work = self.home / "keys"
+        postgres = self.postgres.store(database or self.database, work).settings
+        clickhouse = clickhouse_servers.opened(
+            self.clickhouse.server, work, database=series or self.clickhouse.database
+        ).settings
+        redis = self.redis.store(number, redises.BESIDE if number == redises.LIVE else redises.OTHER).settings
+        found = [postgres, clickhouse, redis, self.objects.settings()]
+        return [json.loads(section.model_dump_json()) for section in found]
+
+    def sealed(self, directory: Path) -> dict[str, Any]:
+        """Section of a Secret that is sealed."""
+        public = seal.public_of(self.private.read_text(encoding="utf-8"))
+        return {
+            "kind": "secrets",
+            "name": "stack-secrets",
+            "directories": [str(directory)],
+            "recovery_public_key": public,
+        }
+
+    def run(self, config: Path, *words: str) -> tuple[int, dict[str, Any], str]:
+        """The program as a pod runs it: exit code, what it says to machines, what it says to people."""
+        argv = [sys.executable, "-m", "recovery", "--config", str(config), "--json", *words]
+        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        lines = done.stdout.splitlines()
+        return done.returncode, json.loads(lines[-1]) if lines else {}, done.stderr
+
+
+@contextmanager
+def site(home: Path) -> Iterator[Site]:
+    """All of it, with little in it."""
+    directories = {name: home / name for name in ("target", "objects", "programs", "engine", "redis", "keys", "work")}
+    for directory in directories.values():
+        directory.mkdir()
+    with contextlib.ExitStack() as stack:
+        target = stack.enter_context(locked(directories["target"]))
+        live = stack.enter_context(buckets.buckets(directories["objects"]))
+        postgres = stack.enter_context(databases.server(directories["programs"]))
+        engine = stack.enter_context(process.engine(directories["engine"]))
+        address = stack.enter_context(server_driver.redis_server(directories["redis"]))
+        private = home / "recovery-key"
+        secret, _ = seal.generate()
+        private.touch(mode=0o600)
+        private.write_text(secret, encoding="utf-8")
+        case = clickhouse_servers.case(engine, directories["keys"])
+        found = Site(
+            home=home,
+            target=target,
+            bucket=target.fresh(),
+            postgres=postgres,
+            database=postgres.database(databases.AWKWARD),
+            clickhouse=case,
+            redis=redises.Redises(address, directories["keys"]),
+            objects=live,
+            private=private,
+        )
+        fill(found)
+        yield found
+
+
+def fill(found: Site) -> None:
+    """Something in every store."""
+    found.clickhouse.run(
+        "CREATE TABLE @.scalar (uid String, step Int64, value Float64) ENGINE = MergeTree ORDER BY (uid, step)"
+    )
+    found.clickhouse.run("INSERT INTO @.scalar SELECT 'run', number, number / 7 FROM numbers(1000)")
+    redises.fill(found.redis.client())
+    for number in range(5):
+        found.objects.put(f"runs/{number} ü+%.png", bytes([number]) * (number * 1000))
