@@ -31,6 +31,7 @@ def _taking(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     create.add_argument("--mode", choices=("online", "quiesced"), default="online", help="default: %(default)s")
     words.add_parser("resume", help="start writers again that a killed run left stopped")
     prune = words.add_parser("prune", help="delete points and chunks that the retention no longer keeps")
+    prune.add_argument("--drop", action="append", default=[], metavar="ID", help="a damaged point to delete as well")
     prune.add_argument("--dry-run", action="store_true", help="say what would go, delete nothing")
 
 

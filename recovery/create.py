@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -46,12 +47,14 @@ class Counted:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._lock = threading.Lock()
         self.bytes = 0
 
     def put(self, path: str, pieces: Iterable[bytes]) -> File:
         """See Writer."""
         file = self._writer.put(path, pieces)
-        self.bytes += file.size
+        with self._lock:  # a store may put several streams at once
+            self.bytes += file.size
         return file
 
 

@@ -45,6 +45,9 @@ def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell,
 
     Raises RecoveryError: a copy is not equal to the point, a store refuses, and what was promoted before is put back.
     """
+    for store, part in _pairs(point, stores):
+        if getattr(store, "copy_in_work", False):  # it may have been made in another pod, whose files are gone
+            store.restore(part, reader, tell)
     differences = compare(point, stores, reader)
     if differences:
         raise RecoveryError(

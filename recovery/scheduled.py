@@ -127,6 +127,7 @@ def _prune(options: argparse.Namespace, opened: Opened, tell: Tell) -> tuple[Out
         config.target,
         keep_last=config.retention.keep_last,
         keep_days=config.retention.keep_days,
+        drop=tuple(options.drop),
         dry_run=options.dry_run,
         tell=tell,
     )

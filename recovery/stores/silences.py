@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable  # noqa: TC003  # pydantic reads annotations of this module when it runs
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import requests
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
@@ -37,7 +37,7 @@ _SECONDS: Final = 30
 
 
 class Settings(Record):
-    """url: of the Alertmanager, without `/api`. scratch: it lives for a verification only, and may be given silences."""
+    """url: of the Alertmanager, without `/api`. scratch: it lives for a verification only, and is given silences."""
 
     kind: Literal["alertmanager"] = "alertmanager"
     name: str = Field(min_length=1)
@@ -79,6 +79,7 @@ class Silences:
 
     settings: Settings
     work: Path
+    copy_in_work: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -74,12 +75,20 @@ class Bucket:
         found = account.credentials()
         # Behind a function: as an attribute it would show its keys wherever this object is shown.
         self._credentials: Callable[[], Credentials] = lambda: found
-        self._session = requests.Session()
-        # The environment could bring another key (netrc), or a proxy that reads what is sent.
-        self._session.trust_env = False
-        self._session.verify = str(target.ca_file) if target.ca_file else True
+        self._verify: str | bool = str(target.ca_file) if target.ca_file else True
+        self._local = threading.local()
         self.clock: datetime | None = None
         """What the target's clock said in its last answer, in UTC; None before the first."""
+
+    def _session(self) -> requests.Session:
+        """One for each thread: a session is made for one alone."""
+        found: requests.Session | None = getattr(self._local, "session", None)
+        if found is None:
+            found = self._local.session = requests.Session()
+            # The environment could bring another key (netrc), or a proxy that reads what is sent.
+            found.trust_env = False
+            found.verify = self._verify
+        return found
 
     def put(self, key: str, content: bytes, *, absent: bool = True) -> Put:
         """Store an object. absent: only if there is none. The target checks that what arrived is what was sent."""
@@ -224,7 +233,7 @@ class Bucket:
             date=now,
         )
         plain = {name: str(value) for name, value in signed.items()} | {"Accept-Encoding": "identity"}
-        sent = self._session.request(
+        sent = self._session().request(
             method, url.geturl(), data=body, headers=plain, timeout=_TIMEOUT, allow_redirects=False, stream=True
         )
         with sent as answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -39,6 +40,11 @@ class Counters:
     known: int = 0
     healed: int = 0
 
+    def add(self, other: Counters) -> None:
+        """Count what another counted as well."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
 
 class Vault:
     """Writer and Reader of recovery/ports.py.
@@ -54,6 +60,7 @@ class Vault:
     ) -> None:
         self._key, self._writer, self._reader, self._resend = key, writer, reader, resend
         self._seen: set[bytes] = set()
+        self._lock = threading.Lock()
         self._catalogue = Catalogue(reader, key) if reader else None
         self.counters = Counters()
 
@@ -135,32 +142,28 @@ class Vault:
         return self._catalogue
 
     def _keep(self, chunk: Chunk, content: bytes) -> None:
-        self.counters.taken += len(content)
         digest = bytes.fromhex(chunk.sha256)
-        if digest in self._seen:
-            self.counters.known += 1
-            return
-        self._store(chunk, content)
-        if len(self._seen) < _SEEN:
-            self._seen.add(digest)
+        with self._lock:
+            seen = digest in self._seen
+        counted = Counters(taken=len(content), known=1) if seen else self._store(chunk, content)
+        with self._lock:  # a store may put several streams at once
+            self.counters.add(counted)
+            if len(self._seen) < _SEEN:
+                self._seen.add(digest)
 
-    def _store(self, chunk: Chunk, content: bytes) -> None:
+    def _store(self, chunk: Chunk, content: bytes) -> Counters:
         key = names.chunk_key(chunk.sha256)
         there = None if self._resend or self._reader is None else self._reader.head(key)
         right = there is not None and there.size == chunk.size and there.sha256 in (None, chunk.sha256)
         if right:
-            self.counters.known += 1
-            return
+            return Counters(taken=len(content), known=1)
         done = self._writing.put(key, content, absent=there is None and not self._resend)
-        self.counters.sent += len(content)
-        self.counters.new += done.new
-        self.counters.known += not done.new
         if there is not None:
-            self.counters.healed += 1
             self.catalogue.note(
                 f"chunk {chunk.sha256}: another content lay in its place ({there.size} bytes instead of {chunk.size}); "
                 "it was stored again; look for who writes to the target"
             )
+        return Counters(len(content), len(content), int(done.new), int(not done.new), int(there is not None))
 
     def _fetch(self, file: File, chunk: Chunk) -> bytes:
         """A chunk: the newest version, or the newest right one. Raises DamagedError if there is none."""

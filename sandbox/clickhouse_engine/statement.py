@@ -13,7 +13,7 @@ _INPUT_FORMAT: Final = re.compile(rb"\bFORMAT\s+([A-Za-z]\w*)(?:[ \t]*;)?\s?", r
 _OUTPUT_FORMAT: Final = re.compile(r"\bFORMAT\s+([A-Za-z]\w*)\s*(?:SETTINGS\b[^;]*)?;?\s*\Z", re.IGNORECASE | re.DOTALL)
 _READS: Final = re.compile(rf"\A{_COMMENTS}(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.|'')*'", re.DOTALL)
-STREAMED: Final = frozenset({"tabseparated", "tsv", "tabseparatedraw", "tsvraw", "csv", "jsoneachrow"})
+STREAMED: Final = frozenset({"tabseparated", "tsv", "tabseparatedraw", "tsvraw", "csv", "jsoneachrow", "native"})
 """Formats without head and foot: chunks of a result may be written one after another."""
 
 

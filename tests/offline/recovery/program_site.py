@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import requests
+
 from recovery import seal
 from tests.offline.recovery import buckets, clickhouse_servers, databases, redises
 from tests.offline.recovery.examples import document
-from tests.offline.recovery.locked import Locked, locked
+from tests.offline.recovery.locked import LOCKED, Locked, locked
 from tests.offline.sandbox.clickhouse_engine import process
 from tests.offline.sandbox.swanlab_server import server_driver
 
@@ -53,10 +55,9 @@ class Site:
 
     def sections(self, database: str = "", series: str = "", number: int = redises.LIVE) -> list[dict[str, Any]]:
         """Sections of all stores. Other databases: a verification's."""
-        work = self.home / "keys"
-        postgres = self.postgres.store(database or self.database, work).settings
+        postgres = self.postgres.store(database or self.database, self.home / "postgres").settings
         clickhouse = clickhouse_servers.opened(
-            self.clickhouse.server, work, database=series or self.clickhouse.database
+            self.clickhouse.server, self.home / "keys", database=series or self.clickhouse.database
         ).settings
         redis = self.redis.store(number, redises.BESIDE if number == redises.LIVE else redises.OTHER).settings
         found = [postgres, clickhouse, redis, self.objects.settings()]
@@ -72,6 +73,12 @@ class Site:
             "recovery_public_key": public,
         }
 
+    def lose(self, key: str) -> None:
+        """What a failing disk does, behind the back of every lock: an object is gone with all its versions."""
+        filer = f"http://127.0.0.1:{self.target.ports['filer.port']}/buckets/{self.bucket}"
+        for path in (key, f"{key}.versions"):
+            requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=10).raise_for_status()
+
     def run(self, config: Path, *words: str) -> tuple[int, dict[str, Any], str]:
         """The program as a pod runs it: exit code, what it says to machines, what it says to people."""
         argv = [sys.executable, "-m", "recovery", "--config", str(config), "--json", *words]
@@ -83,7 +90,9 @@ class Site:
 @contextmanager
 def site(home: Path) -> Iterator[Site]:
     """All of it, with little in it."""
-    directories = {name: home / name for name in ("target", "objects", "programs", "engine", "redis", "keys", "work")}
+    directories = {
+        name: home / name for name in ("target", "objects", "programs", "engine", "redis", "keys", "postgres", "work")
+    }
     for directory in directories.values():
         directory.mkdir()
     with contextlib.ExitStack() as stack:
@@ -100,7 +109,7 @@ def site(home: Path) -> Iterator[Site]:
         found = Site(
             home=home,
             target=target,
-            bucket=target.fresh(),
+            bucket=LOCKED,
             postgres=postgres,
             database=postgres.database(databases.AWKWARD),
             clickhouse=case,

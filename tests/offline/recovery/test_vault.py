@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from recovery.errors import DamagedError, RecoveryError
 from recovery.model import CHUNK_BYTES
 from recovery.vault.envelope import seal
 from recovery.vault.names import chunk_key, manifest_key, verified_key
+from recovery.vault.s3 import Bucket, Put
 from recovery.vault.vault import Vault
 from tests.offline.recovery.locked import LOCKED, SIGNING_KEY, Locked, locked
 from tests.offline.recovery.vault_points import NOW, lay, point, verification
@@ -143,6 +145,28 @@ def test_a_point_is_never_published_twice(store: Locked) -> None:
     with pytest.raises(RecoveryError, match="there is one in"):
         vault.record(verification(first, "rows differ"))
     assert vault.verifications(first.id) == (verification(first),)
+
+
+class Lossy(Bucket):
+    """A target whose answer to the first attempt is lost each time."""
+
+    def put(self, key: str, content: bytes, *, absent: bool = True) -> Put:
+        super().put(key, content, absent=absent)
+        return replace(super().put(key, content, absent=absent), repeated=True)
+
+
+def test_an_answer_that_is_lost_makes_no_point_that_is_another(store: Locked) -> None:
+    bucket = store.fresh()
+    target = store.target(bucket)
+    lossy, reader = Lossy(target, target.writer, "writer"), Bucket(target, target.reader, "reader")
+    vault = Vault(target.signing_key(), lossy, reader)
+    first, second = point(vault.put("a", [b"1"])), point(vault.put("a", [b"2"]))
+    vault.publish(first)
+    with pytest.raises(RecoveryError, match="an attempt of this run whose answer was lost, or before it"):
+        vault.publish(second)
+    assert vault.point(first.id) == first
+    with pytest.raises(RecoveryError, match="whose answer was lost"):
+        Vault(target.signing_key(), lossy).publish(point(number=3))
 
 
 def test_a_run_that_took_too_long_publishes_nothing(store: Locked) -> None:

@@ -266,7 +266,7 @@ def test_program_needs_no_package_that_its_image_lacks(item: PythonProgram) -> N
     ("text", "expected"),
     [
         ("import yaml", {f"{GPU}/board.py: yaml"}),
-        ("import sqlite3", {f"{GPU}/board.py: sqlite3"}),
+        ("import curses", {f"{GPU}/board.py: curses"}),
         ("try:\n    import chdb\nexcept ImportError:\n    pass", {f"{GPU}/board.py: chdb"}),
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import yaml", set()),
         ("import json, grpc\ndef f():\n    import yaml", set()),

@@ -53,6 +53,8 @@ def unpacked(home: Home) -> list[str]:
         "usr/lib/python3.11/json/decoder.py",
         "usr/lib/python3.11/lib-dynload/_ssl.cpython-311-x86_64-linux-gnu.so",
         "usr/lib/python3.13/http/server.py",
+        "usr/lib/python3.11/sqlite3/dbapi2.py",
+        "usr/lib/python3.11/lib-dynload/_sqlite3.cpython-311-x86_64-linux-gnu.so",
         f"{LIBRARIES}/libssl.so.3",
         f"{LIBRARIES}/libc.so.6",
         "usr/lib64/ld-linux-x86-64.so.2",
@@ -71,11 +73,11 @@ def test_file_that_programs_need_is_kept(place: str) -> None:
         "usr/lib/python3.11/test/support.py",
         "usr/lib/python3.11/ctypes/test/test_values.py",
         "usr/lib/python3.11/idlelib/idle.py",
-        "usr/lib/python3.11/sqlite3/dbapi2.py",
+        "usr/lib/python3.11/dbm/gnu.py",
         "usr/lib/python3.11/turtle.py",
         "usr/lib/python3.11/json/__pycache__/decoder.cpython-311.pyc",
         "usr/lib/python3.11/lib-dynload/readline.cpython-311-x86_64-linux-gnu.so",
-        "usr/lib/python3.11/lib-dynload/_sqlite3.cpython-311-x86_64-linux-gnu.so",
+        "usr/lib/python3.11/lib-dynload/_dbm.cpython-311-x86_64-linux-gnu.so",
         f"{LIBRARIES}/gconv/IBM037.so",
         "usr/share/doc/libc6/changelog.Debian.gz",
         "usr/share/man/man1/python3.11.1.gz",
@@ -88,12 +90,14 @@ def test_file_that_no_program_needs_is_left_out(place: str) -> None:
     assert not needed(place)
 
 
-@pytest.mark.parametrize("name", ["dpkg", "libreadline8t64", "libsqlite3-0", "libdb5.3", "media-types", "tzdata"])
+@pytest.mark.parametrize("name", ["dpkg", "libreadline8t64", "libgdbm6", "libdb5.3", "media-types", "tzdata"])
 def test_package_of_left_out_modules_is_not_fetched(name: str) -> None:
     assert UNWANTED.fullmatch(name)
 
 
-@pytest.mark.parametrize("name", ["libc6", "libssl3t64", "libzstd1", "zlib1g", "libffi8", "libpython3.13-minimal"])
+@pytest.mark.parametrize(
+    "name", ["libc6", "libsqlite3-0", "libssl3t64", "libzstd1", "zlib1g", "libffi8", "libpython3.13-minimal"]
+)
 def test_package_with_a_library_is_fetched(name: str) -> None:
     assert UNWANTED.fullmatch(name) is None
 

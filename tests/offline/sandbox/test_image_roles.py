@@ -35,6 +35,7 @@ REAL = {
     *("pause", "volume-helper", "swanlab-helper"),
     *("prometheus", "alertmanager", "node-exporter", "pushgateway"),
     *("swanlab-postgres", "swanlab-redis", "swanlab-s3", "object-store", "swanlab-sdk", "swanlab-gate"),
+    "recovery",
 }
 STAND_IN_ROLES = {"dcgm-exporter", "kube-state-metrics", "alert-sink", *SERVERS, *GATEWAY, "swanlab-clickhouse"}
 PACKAGES = {
@@ -44,6 +45,7 @@ PACKAGES = {
     "swanlab-server": ["opt/packages/swanlab-server.py"],
     "swanlab-clickhouse": ["opt/packages/clickhouse-engine.py"],
     "swanlab-gate": ["opt/packages/gate.py"],
+    "recovery": ["opt/packages/recovery.py"],
     "swanlab-sdk": ["opt/packages/swanlab-sdk.py"],
 }
 
@@ -217,6 +219,7 @@ def test_roles_of_the_same_content_share_one_image(built: Roles, roles: set[str]
         ("swanlab-house", "sandbox.swanlab_server"),
         ("swanlab-clickhouse", "sandbox.clickhouse_engine"),
         ("swanlab-gate", "gate"),
+        ("recovery", "recovery"),
     ],
 )
 def test_program_of_ours_starts_its_module_and_finds_code_and_packages(built: Roles, role: str, module: str) -> None:
@@ -299,6 +302,13 @@ def test_changed_start_script_changes_the_database_alone(
     monkeypatch.setattr("sandbox.images.roles.DEBIAN", tuple(new if item is old else item for item in DEBIAN))
     again = build()
     assert {name for name in built if built[name].reference() != again[name].reference()} == {"swanlab-postgres"}
+
+
+def test_program_of_ours_finds_the_programs_of_the_distribution_that_it_runs(built: Roles) -> None:
+    role = built["recovery"]
+    assert role.settings.env["PATH"] == "/usr/sbin:/usr/local/bin:/usr/bin:/bin"
+    assert "usr/sbin/postgres" in {entry.path for layer in role.layers for entry in layer.entries if entry.file}
+    assert built["swanlab-gate"].settings.env["PATH"] == "/usr/bin:/bin"
 
 
 def test_programs_of_the_distribution_are_found_by_name(built: Roles) -> None:

@@ -94,6 +94,23 @@ def test_a_result_is_whole_or_breaks_off(server: Server) -> None:
         server.ask("SELECT throwIf(number > 2000000) FROM numbers(3000000)")
 
 
+def test_a_result_in_blocks_comes_while_it_is_made_and_goes_back_in(server: Server) -> None:
+    with pytest.raises(http.client.IncompleteRead):  # the answer had begun when the statement failed
+        server.ask("SELECT throwIf(number > 2000000), number FROM numbers(3000000) FORMAT Native")
+    server.rows("CREATE TABLE blocks (a UInt64) ENGINE = MergeTree ORDER BY a")
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    own = {"X-ClickHouse-User": "swanlab", "X-ClickHouse-Key": "of the test: 'quoted' \\ & more"}
+    connection.request("POST", "/", b"SELECT number AS a FROM numbers(300000) FORMAT Native", own)
+    answer = connection.getresponse()
+    assert answer.getheader("Transfer-Encoding") == "chunked"
+    content = answer.read()
+    connection.close()
+    assert len(content) > 8 * 300_000, "eight bytes for each number, and a head for each block"
+    assert server.ask(content, {"query": "INSERT INTO app.blocks FORMAT Native"}).status == 200
+    assert server.rows("SELECT count(), sum(a) FROM blocks") == ["300000\t44999850000"]
+    assert server.ask(content[:-3], {"query": "INSERT INTO app.blocks FORMAT Native"}).status == 500
+
+
 def test_statements_run_side_by_side(server: Server) -> None:
     long = "SELECT sleepEachRow(1) FROM numbers(3) SETTINGS max_block_size = 1"
     thread = threading.Thread(target=server.ask, args=(long,))

@@ -45,6 +45,7 @@ def test_everything_else_is_for_the_engine(text: bytes) -> None:
     [
         ("SELECT 1", Query("SELECT 1", "TabSeparated", streamed=True)),
         ("SELECT 1 FORMAT JSON", Query("SELECT 1 FORMAT JSON", "JSON", streamed=False)),
+        ("SELECT 1 FORMAT Native", Query("SELECT 1 FORMAT Native", "Native", streamed=True)),
         ("SELECT 1 FORMAT CSV SETTINGS a = 1", Query("SELECT 1 FORMAT CSV SETTINGS a = 1", "CSV", streamed=True)),
         ("SELECT ' FORMAT JSON'", Query("SELECT ' FORMAT JSON'", "TabSeparated", streamed=True)),
         ("SHOW TABLES", Query("SHOW TABLES", "TabSeparated", streamed=False)),
