@@ -80,7 +80,7 @@ def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
     promised: Json = json.loads(contract.read_text())
     if promised.get("recovery") is None:
         raise SandboxError(f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up")
-    return run_job(kubectl_of(engine, contract), promised["recovery"]["cron_jobs"][_PLACES[words[0]]], words)
+    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][_PLACES[words[0]]], words)
 
 
 def kubectl_of(engine: Engine, contract: Path) -> Kubectl:

@@ -48,6 +48,11 @@ def swanlab_namespace_name(namespace: str) -> str:
     return object_name(namespace, "swanlab")
 
 
+def recovery_namespace_name(namespace: str) -> str:
+    """Namespace of a stack's restore points and of their verification, where no credential of a live store is."""
+    return object_name(namespace, "recovery")
+
+
 def logical_name(component: str, role: str) -> str:
     """Pulumi's logical name of a child. It is identity: changing one replaces the object."""
     return object_name(component, role)

@@ -44,6 +44,14 @@ def allow_ingress(
     return _policy(name, namespace, object_labels, {"podSelector": {"matchLabels": pods}, "ingress": [rule]})
 
 
+def namespaced_pods(namespace: str, pods: dict[str, str]) -> Manifest:
+    """A source of a policy: the pods with these labels in that namespace, and no other. pods: labels."""
+    return {
+        "namespaceSelector": {"matchLabels": {_NAMESPACE_LABEL: namespace}},
+        "podSelector": {"matchLabels": pods},
+    }
+
+
 def _policy(name: str, namespace: str, object_labels: dict[str, str], spec: Manifest) -> Manifest:
     return {
         "apiVersion": "networking.k8s.io/v1",

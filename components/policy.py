@@ -61,9 +61,18 @@ def enforce(manifests: Iterable[Manifest]) -> None:
         raise DeployError("manifests break rules of components/policy.py:\n" + "\n".join(f"- {line}" for line in found))
 
 
+def pod_template(manifest: Manifest) -> Manifest | None:
+    """The pod template of a workload, for a CronJob that of its Jobs; None for every other object."""
+    spec = manifest.get("spec")
+    if not isinstance(spec, dict):
+        return None
+    found: Manifest | None = spec.get("jobTemplate", {}).get("spec", spec).get("template")
+    return found
+
+
 def pod_spec(manifest: Manifest) -> Manifest | None:
     """The pod template's spec of a workload; None for every other object."""
-    template = manifest.get("spec", {}).get("template") if isinstance(manifest.get("spec"), dict) else None
+    template = pod_template(manifest)
     return template["spec"] if template else None
 
 
@@ -153,17 +162,21 @@ def has_requests_and_limits(manifest: Manifest) -> Iterator[str]:
 
 
 def has_probes(manifest: Manifest) -> Iterator[str]:
-    """Without readiness a roll-out counts as done the moment the process starts."""
+    """Without readiness a roll-out counts as done the moment the process starts, and a sidecar as started."""
+    first = (pod_spec(manifest) or {}).get("initContainers", ())
     for _, container in _containers(manifest):
-        if "readinessProbe" not in container and container not in (pod_spec(manifest) or {}).get("initContainers", ()):
+        if container not in first and "readinessProbe" not in container:
             yield f"container {container['name']} has no readinessProbe"
+        if container in first and container.get("restartPolicy") == "Always" and "startupProbe" not in container:
+            yield f"sidecar {container['name']} has no startupProbe; what needs it would start before it answers"
 
 
 def is_labelled(manifest: Manifest) -> Iterator[str]:
     """What is not labelled is not found by selectors, cost reports and clean-up."""
     objects = {"": manifest["metadata"]}
-    if pod_spec(manifest) is not None:
-        objects["pod template "] = manifest["spec"]["template"]["metadata"]
+    template = pod_template(manifest)
+    if template is not None:
+        objects["pod template "] = template["metadata"]
     for where, meta in objects.items():
         missing = [key for key in REQUIRED_LABELS if not meta.get("labels", {}).get(key)]
         if missing:

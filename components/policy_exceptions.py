@@ -72,6 +72,13 @@ EXCEPTIONS: tuple[PolicyException, ...] = (
         reason="it serves nobody and ends; what waits for it waits for its end",
     ),
     PolicyException(
+        kind="CronJob",
+        name="recovery-*",
+        rule="has_probes",
+        complaint="container recovery has no readinessProbe",
+        reason="it serves nobody and ends; what it did is told by its metrics and by the restore points",
+    ),
+    PolicyException(
         kind="Service",
         name="object-store",
         rule="is_not_exposed",

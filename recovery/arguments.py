@@ -29,6 +29,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def _taking(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     create = words.add_parser("create", help="take a restore point of every store")
     create.add_argument("--mode", choices=("online", "quiesced"), default="online", help="default: %(default)s")
+    create.add_argument(
+        "--resend", action="store_true", help="send every chunk, for a target that lost or spoiled some"
+    )
     words.add_parser("resume", help="start writers again that a killed run left stopped")
     prune = words.add_parser("prune", help="delete points and chunks that the retention no longer keeps")
     prune.add_argument("--drop", action="append", default=[], metavar="ID", help="a damaged point to delete as well")

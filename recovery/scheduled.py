@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from recovery import metrics
 from recovery.create import create, now
 from recovery.cross import cross_check
-from recovery.errors import RecoveryError, StoreError
+from recovery.errors import StoreError
 from recovery.kube import Cluster
 from recovery.outcome import BAD, FAILED, GOOD, Outcome, newest, size
 from recovery.quiet import Quiesce, resume
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
     word: str = options.word
     try:
         outcome, values = WORDS[word](options, opened, tell)
-    except RecoveryError as error:
+    except BaseException as error:  # a run that is ended by a signal, or by a fault of ours, has failed as well
         store = error.store if isinstance(error, StoreError) else None
         _push(opened, word, metrics.failed(_told(opened, word), store=store), tell)
         raise
@@ -63,7 +63,7 @@ def _create(options: argparse.Namespace, opened: Opened, tell: Tell) -> tuple[Ou
         quiet = Quiesce(config.quiesce, api)
     tell("trying what the writer's account may do")
     trial(config.target)
-    vault = Vault.open(config.target, write=True)
+    vault = Vault.open(config.target, write=True, resend=options.resend)
     taken = create(config, opened.stores, vault, vault.publish, mode=options.mode, quiet=quiet, tell=tell)
     total, sent = sum(taken.sizes.values()), vault.counters.sent
     facts = {
@@ -94,11 +94,11 @@ def _verify(options: argparse.Namespace, opened: Opened, tell: Tell) -> tuple[Ou
     tell(f"verifying {point.id}")
     crossed = cross_check(opened.config.cross_check, opened.scratch_sections, opened.config.work)
     found = verify(point, opened.scratch, vault, tell, crossed)
+    total = bytes_of(point, vault) if found.good else 0
     vault.record(found)
     listed = vault.points()
     damaged = sum(one.state in ("damaged", "failed") for one in listed)
     good = vault.latest_verified().point
-    total = bytes_of(point, vault) if found.good else 0
     values = metrics.verified(
         _told(opened, "verify"),
         found,

@@ -70,6 +70,12 @@ class Thresholds(BaseModel):
     object_store_errors_high: float = Field(
         default=0.05, gt=0, lt=1, description="share of requests to the object store that it fails"
     )
+    recovery_unverified_periods: float = Field(
+        default=2.0, ge=1, le=100, description="periods of verification in which a restore point must have been good"
+    )
+    recovery_shrink_high: float = Field(
+        default=0.50, gt=0, lt=1, description="share of a store that its restore point lacks against the day before"
+    )
     object_store_volumes_high: float = Field(
         default=0.90, gt=0, lt=1, description="share of the object store's volumes that are in use"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from components.alertmanager import names as am
 from components.alertmanager.args import AlertmanagerArgs, Receiver, Webhook
 from components.existing_prometheus.args import ExistingPrometheusArgs
+from components.naming import recovery_namespace_name, swanlab_namespace_name
 from components.prometheus.args import (
     AlertmanagerTarget,
     BasicAuth,
@@ -109,8 +110,15 @@ def pushgateway_args(settings: Settings, images: dict[str, ImagePin]) -> Pushgat
         storage_class=settings.storage.class_name,
         resources=_PUSHGATEWAY_RESOURCES,
         network_policies=settings.network.policies,
-        push_from=settings.pushgateway.push_from,
+        push_from=(*settings.pushgateway.push_from, *_recovery_namespaces(settings)),
     )
+
+
+def _recovery_namespaces(settings: Settings) -> tuple[str, ...]:
+    """Where jobs of recovery run, which push what they did."""
+    if settings.recovery.mode == "off":
+        return ()
+    return (swanlab_namespace_name(settings.namespace), recovery_namespace_name(settings.namespace))
 
 
 def _alertmanagers(settings: Settings) -> tuple[AlertmanagerTarget, ...]:

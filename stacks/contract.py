@@ -28,6 +28,7 @@ Capability = Literal[
     "object-store",
     "experiments",
     "experiments-pod",
+    "recovery",
     "node-access",
     "disruptive",
 ]
@@ -42,6 +43,7 @@ CAPABILITIES: dict[Capability, str] = {
     "object-store": "an object store of this stack speaks S3",
     "experiments": "SwanLab takes what an SDK logs",
     "experiments-pod": "an image with the pinned SDK can run in the cluster",
+    "recovery": "restore points of SwanLab are made, verified and pruned by this stack",
     "node-access": "the machine that runs smoke is the node",
     "disruptive": "pods may be killed by `make prove`",
 }
@@ -199,6 +201,44 @@ class ObjectStore(Part):
     buckets: tuple[Bucket, ...] = Field(min_length=1)
 
 
+class RecoveryJob(Part):
+    """A CronJob of recovery. period_seconds: the longest time that its schedule lets pass between two runs.
+
+    None for one without a schedule, from which people start Jobs.
+    """
+
+    namespace: str
+    name: str
+    period_seconds: int | None = Field(default=None, ge=60)
+    image: Image
+
+
+class Recovery(Part):
+    """What is promised of restore points beyond the component `recovery`.
+
+    namespace: recovery's own. jobs: create, verify, prune, restore. target: address of S3 with scheme; bucket: in it.
+    own: whether this stack runs that S3. reader_access, reader_secret: both halves of the key that reads the bucket.
+    signing: key with which manifests are signed. lock_days: for which nobody deletes an object. rpo_seconds,
+    rto_seconds: how much may be lost, and how long a restore may take. gate_max_age_seconds: an upgrade needs a
+    verified point that is younger. sealed: whether Secrets of the stack are in a point.
+    """
+
+    namespace: str
+    jobs: dict[Literal["create", "verify", "prune", "restore"], RecoveryJob]
+    target: str
+    bucket: str
+    region: str
+    own: bool
+    reader_access: SecretRef
+    reader_secret: SecretRef
+    signing: SecretRef
+    lock_days: int = Field(ge=1)
+    rpo_seconds: int = Field(ge=1)
+    rto_seconds: int = Field(ge=1)
+    gate_max_age_seconds: int = Field(ge=1)
+    sealed: bool
+
+
 class Contract(Part):
     """The whole contract of one stack.
 
@@ -219,4 +259,5 @@ class Contract(Part):
     receivers: tuple[Receiver, ...] = ()
     experiments: Experiments | None = None
     object_store: ObjectStore | None = None
+    recovery: Recovery | None = None
     expected_checks: tuple[str, ...]

@@ -9,6 +9,7 @@ from components.object_store import names as store
 from components.object_store.component import ObjectStore
 from components.object_store.manifests import manifests as object_store_manifests
 from components.prometheus.args import Resources
+from components.recovery import names as recovery
 from components.secrets import Existing
 from components.swanlab import names as lab
 from components.swanlab.args import ExternalClickHouse, ExternalPostgres, ExternalRedis, ExternalS3, StoreKeys
@@ -125,8 +126,8 @@ def swanlab_gate(settings: Settings, images: Images) -> System:
 
 def named_images(settings: Settings) -> Images:
     """Images that the settings name themselves, role → image."""
-    named = settings.swanlab.gate_image
-    return {} if named is None else {gate.NAME: ImagePin(reference=named)}
+    named = {gate.NAME: settings.swanlab.gate_image, recovery.NAME: settings.recovery.image}
+    return {role: ImagePin(reference=image) for role, image in named.items() if image is not None}
 
 
 def has_gate(settings: Settings) -> bool:

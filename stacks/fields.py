@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import AfterValidator
 
 from signals.secret_addresses import secret_path
+from stacks import cron
 
 _QUANTITY = re.compile(r"(?P<number>\+?(?:\d+\.?\d*|\.\d+))(?P<unit>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?")
 _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,3})?(?:[mkMGTPE]|[KMGTPE]i)?")
@@ -222,6 +223,10 @@ def _secret_key(text: str) -> str:
     return text
 
 
+def _cron(text: str) -> str:
+    return cron.check(text)
+
+
 def _text(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
@@ -242,4 +247,5 @@ KubeUid = Annotated[str, AfterValidator(_kube_uid)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 WebhookUrl = Annotated[str, AfterValidator(_webhook_url)]
 SecretKey = Annotated[str, AfterValidator(_secret_key)]
+Cron = Annotated[str, AfterValidator(_cron)]
 Text = Annotated[str, AfterValidator(_text)]

@@ -18,6 +18,7 @@ from stacks.identity import check_identity
 from stacks.images import resolve
 from stacks.object_store import check_object_store
 from stacks.operator import check_operator
+from stacks.recovery_preflight import check_recovery
 from stacks.root_secret import check_same_root
 from stacks.secrets import check_secrets
 from stacks.swanlab_arguments import roles as swanlab_roles
@@ -50,6 +51,8 @@ def check_cluster(settings: Settings, where: Access, reader: Reader) -> None:
         args = swanlab_args(settings, resolve(settings.images, swanlab_roles(settings.swanlab)))
         check_same_root(settings, args.namespace, own_claims(reader, args.namespace, args.stack))
         check_swanlab(reader, args, pulumi.log.warn)
+    if settings.recovery.mode == "managed":
+        check_recovery(reader, settings)
     check_gpus(reader, settings, pulumi.log.warn)
     if settings.existing_prometheus is not None:
         check_operator(reader, settings, settings.existing_prometheus, pulumi.log.warn)

@@ -9,6 +9,8 @@ from stacks.arguments import alertmanager_args
 from stacks.checks import expected
 from stacks.contract import Capability, Cluster, Contract
 from stacks.experiment_systems import promised_buckets
+from stacks.recovery_arguments import promised as promised_recovery
+from stacks.recovery_arguments import recovery_args
 from stacks.scraping import promised_jobs, rule_inputs, scrape_jobs, tells_own_alertmanager
 from stacks.swanlab_arguments import experiments
 
@@ -38,6 +40,7 @@ def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[Sys
         receivers=receivers(alertmanager_args(settings, images)) if "alerting" in found else (),
         experiments=experiments(settings, images) if "experiments" in found else None,
         object_store=promised_buckets(settings) if "object-store" in found else None,
+        recovery=promised_recovery(recovery_args(settings, images), settings) if "recovery" in found else None,
         expected_checks=expected(found),
     )
 
@@ -58,6 +61,7 @@ def capabilities(settings: Settings) -> tuple[Capability, ...]:
         "experiments": settings.swanlab.mode == "managed",
         "experiments-pod": settings.swanlab.mode == "managed"
         and (settings.images.source == "file" or settings.swanlab.sdk_image is not None),
+        "recovery": settings.recovery.mode == "managed",
         "node-access": settings.cluster.node_access,
         "disruptive": settings.profile == "throwaway",
     }

@@ -22,6 +22,7 @@ from signals.catalogue.kube_state_metrics import SELF
 from signals.rules.inputs import RuleInputs
 from stacks.contract import ScrapeJob as Promised
 from stacks.experiment_systems import has_gate
+from stacks.recovery_arguments import aims
 
 if TYPE_CHECKING:
     from signals.catalogue.model import Producer
@@ -80,6 +81,7 @@ def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
         runbooks=settings.runbooks or "",
         alert_pipeline=settings.alertmanager.mode == "existing" or tells_own_alertmanager(settings),
         may_be_empty=may_be_empty(settings),
+        recovery=aims(settings),
         # A Prometheus of our own has no series of anybody else, and gets the labels on the way out as well.
         cluster=settings.cluster.name if settings.existing_prometheus is not None else None,
     )

@@ -38,6 +38,7 @@ from stacks.fields import (
 )
 from stacks.limits import Limits
 from stacks.object_store import ObjectStore
+from stacks.recovery import Recovery
 from stacks.relations import broken
 from stacks.root_secret import Secrets
 from stacks.section import Section
@@ -182,6 +183,10 @@ class Settings(Section):
     )
     object_store: ObjectStore = Field(default_factory=ObjectStore, description="S3: keys mode, volume, buckets, …")
     swanlab: Swanlab = Field(default_factory=Swanlab, description="experiments: keys mode, host, stores, buffer, …")
+
+    recovery: Recovery = Field(
+        default_factory=Recovery, description="restore points: keys mode, target, schedule, retention, …"
+    )
 
     @property
     def limits(self) -> Limits:

@@ -31,11 +31,14 @@ from components.prometheus.manifests import manifests as prometheus_manifests
 from components.pushgateway import names as push
 from components.pushgateway.component import Pushgateway
 from components.pushgateway.manifests import manifests as pushgateway_manifests
+from components.recovery.names import NAME as RECOVERY
 from components.swanlab.names import NAME as SWANLAB
 from components.swanlab_gate.names import NAME as SWANLAB_GATE
 from stacks import arguments, exporter_arguments
 from stacks.contract import Claim, Component, Endpoint
 from stacks.experiment_systems import has_gate, named_images, object_store, swanlab, swanlab_gate
+from stacks.recovery_arguments import roles as recovery_roles
+from stacks.recovery_systems import recovery
 from stacks.scraping import may_be_empty
 from stacks.swanlab_arguments import SDK_ROLE
 from stacks.swanlab_arguments import roles as swanlab_roles
@@ -53,7 +56,7 @@ def roles(settings: Settings) -> tuple[str, ...]:
     """Images that the stack needs and the settings do not name, by role: of a component with one image, its name."""
     ours = tuple(name for name in components(settings) if name not in (SWANLAB, *named_images(settings)))
     built = (SDK_ROLE,) if settings.swanlab.mode != "off" and settings.images.source == "file" else ()
-    return (*ours, *swanlab_roles(settings.swanlab), *built)
+    return tuple(dict.fromkeys((*ours, *swanlab_roles(settings.swanlab), *built, *recovery_roles(settings))))
 
 
 def components(settings: Settings) -> tuple[str, ...]:
@@ -68,6 +71,7 @@ def components(settings: Settings) -> tuple[str, ...]:
         OBJECT_STORE: settings.object_store.mode,
         SWANLAB: settings.swanlab.mode,
         SWANLAB_GATE: settings.swanlab.mode if has_gate(settings) else "off",
+        RECOVERY: settings.recovery.mode,
     }
     return tuple(name for name, mode in sections.items() if mode in ("managed", "simulated"))
 
@@ -223,4 +227,5 @@ _MAKERS: dict[str, Callable[[Settings, Images], System]] = {
     OBJECT_STORE: object_store,
     SWANLAB: swanlab,
     SWANLAB_GATE: swanlab_gate,
+    RECOVERY: recovery,
 }

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 from components.naming import PART_OF, stack_label
 from components.network import allow_ingress
 from components.object_store.names import (
-    CLAIM,
     CONFIG_PATH,
-    CONFIG_SECRET,
     DATA_PATH,
-    HEADLESS_SERVICE,
     METRICS_PORT,
     METRICS_PORT_NAME,
-    NAME,
     PORT,
     PORT_NAME,
+    claim_name,
+    config_secret,
+    headless_service,
     object_labels,
     selector,
 )
@@ -39,11 +38,11 @@ _REVISION = f"{PART_OF}/revision"
 def manifests(args: ObjectStoreArgs) -> dict[str, Manifest]:
     """Role → manifest, in the order in which they are registered, without the Secrets. Raises DeployError."""
     validate(args)
-    own, pods = object_labels(args.namespace), selector(args.namespace)
-    inside = service(NAME, args.namespace, own, pods, (PORT_NAME, PORT))
+    own, pods = _labels(args), _selector(args)
+    inside = service(args.name, args.namespace, own, pods, (PORT_NAME, PORT))
     return {
         "data": claim(
-            CLAIM,
+            claim_name(args.name),
             args.namespace,
             own | stack_label(args.stack),
             args.volume,
@@ -51,10 +50,18 @@ def manifests(args: ObjectStoreArgs) -> dict[str, Manifest]:
             generation=args.generation,
         ),
         "service": _on_nodes(inside, args.node_port) if args.node_port is not None else inside,
-        "service-headless": headless(inside, HEADLESS_SERVICE),
+        "service-headless": headless(inside, headless_service(args.name)),
         "network-policy": _network_policy(args),
         "stateful-set": _stateful_set(args),
     }
+
+
+def _labels(args: ObjectStoreArgs, version: str | None = None) -> dict[str, str]:
+    return object_labels(args.stack_namespace, version, args.name)
+
+
+def _selector(args: ObjectStoreArgs) -> dict[str, str]:
+    return selector(args.stack_namespace, args.name)
 
 
 def _on_nodes(inside: Manifest, node_port: int) -> Manifest:
@@ -68,9 +75,7 @@ def _network_policy(args: ObjectStoreArgs) -> Manifest:
 
     What comes through a node's port has no pod to be selected by, hence no `from` then.
     """
-    found = allow_ingress(
-        NAME, args.namespace, object_labels(args.namespace), selector(args.namespace), (METRICS_PORT,)
-    )
+    found = allow_ingress(args.name, args.namespace, _labels(args), _selector(args), (METRICS_PORT,))
     anybody: Manifest = {"ports": [{"port": PORT, "protocol": "TCP"}]}
     if args.node_port is None:
         anybody = {"from": [{"namespaceSelector": {}}], **anybody}
@@ -78,12 +83,12 @@ def _network_policy(args: ObjectStoreArgs) -> Manifest:
 
 
 def _stateful_set(args: ObjectStoreArgs) -> Manifest:
-    meta = metadata(NAME, object_labels(args.namespace, args.image.version), args.namespace)
+    meta = metadata(args.name, _labels(args, args.image.version), args.namespace)
     return one_pod(
         meta,
-        selector(args.namespace),
+        _selector(args),
         _pod_spec(args),
-        headless_service=HEADLESS_SERVICE,
+        headless_service=headless_service(args.name),
         annotations={_REVISION: revision(args)},
     )
 
@@ -96,8 +101,8 @@ def _pod_spec(args: ObjectStoreArgs) -> Manifest:
         "securityContext": restricted_pod(),
         "containers": [_container(args)],
         "volumes": [
-            {"name": "data", "persistentVolumeClaim": {"claimName": CLAIM}},
-            {"name": "identities", "secret": {"secretName": CONFIG_SECRET, "defaultMode": 0o440}},
+            {"name": "data", "persistentVolumeClaim": {"claimName": claim_name(args.name)}},
+            {"name": "identities", "secret": {"secretName": config_secret(args.name), "defaultMode": 0o440}},
             {"name": "tmp", "emptyDir": {"sizeLimit": "256Mi"}},
         ],
     }
@@ -107,7 +112,7 @@ def _container(args: ObjectStoreArgs) -> Manifest:
     """The buckets are made by a hook of the container: it runs at every start, and before it ended nothing is ready."""
     script = buckets_script(args.buckets)
     return {
-        "name": NAME,
+        "name": args.name,
         "image": args.image.reference,
         "imagePullPolicy": "IfNotPresent",
         "command": ["weed"],

@@ -7,9 +7,7 @@ from typing import Final
 from components.naming import labels, selector_labels
 
 NAME: Final = "object-store"
-HEADLESS_SERVICE: Final = f"{NAME}-headless"
 CLAIM: Final = f"{NAME}-data"
-CONFIG_SECRET: Final = f"{NAME}-identities"
 KEYS_SECRET: Final = f"{NAME}-keys"
 """For whoever uses the store: `<identity>-access-key` and `<identity>-secret-key`."""
 
@@ -40,11 +38,26 @@ def secret_key_entry(identity: str) -> str:
     return f"{identity}-secret-key"
 
 
-def selector(namespace: str) -> dict[str, str]:
-    """Labels that select the pods."""
-    return selector_labels(NAME, namespace)
+def headless_service(name: str) -> str:
+    """The Service that names the pod of a store. name: of the store, as below."""
+    return f"{name}-headless"
 
 
-def object_labels(namespace: str, version: str | None = None) -> dict[str, str]:
-    """Labels of every object of the component."""
-    return labels(NAME, namespace, "object-store", version)
+def claim_name(name: str) -> str:
+    """The claim of a store."""
+    return f"{name}-data"
+
+
+def config_secret(name: str) -> str:
+    """The Secret that a store reads."""
+    return f"{name}-identities"
+
+
+def selector(namespace: str, name: str = NAME) -> dict[str, str]:
+    """Labels that select the pods. namespace: the stack's."""
+    return selector_labels(name, namespace)
+
+
+def object_labels(namespace: str, version: str | None = None, name: str = NAME) -> dict[str, str]:
+    """Labels of every object of the component. namespace: the stack's."""
+    return labels(name, namespace, "object-store", version)

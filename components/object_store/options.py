@@ -17,7 +17,6 @@ from components.object_store.names import (
     CONFIG_PATH,
     DATA_PATH,
     METRICS_PORT,
-    NAME,
     PORT,
 )
 
@@ -63,7 +62,9 @@ def validate(args: ObjectStoreArgs) -> None:
             "network.policies is false; accepted: network.policies true, or an S3 of somebody else and mode `off`"
         )
     if found:
-        raise DeployError(f"{NAME} cannot be deployed; nothing was changed:\n" + "\n".join(f"- {f}" for f in found))
+        raise DeployError(
+            f"{args.name} cannot be deployed; nothing was changed:\n" + "\n".join(f"- {f}" for f in found)
+        )
 
 
 def _bucket_faults(buckets: tuple[Bucket, ...]) -> list[str]:
@@ -73,7 +74,7 @@ def _bucket_faults(buckets: tuple[Bucket, ...]) -> list[str]:
     found += [
         f"bucket {bucket.name} has the owner `{bucket.owner}`, a name of the store's own; accepted is any other"
         for bucket in buckets
-        if bucket.owner in (ADMIN, ANONYMOUS)
+        if bucket.owner in (ADMIN, ANONYMOUS) and not bucket.locked
     ]
     return found if buckets else ["no bucket is named; accepted is at least one in plumbline:object_store.buckets"]
 
@@ -119,7 +120,7 @@ def buckets_script(buckets: tuple[Bucket, ...], seconds: int = _BUCKETS_SECONDS)
     seconds: attempts, one a second, until the store answers. Its errors end up in the pod's events.
     """
     shell = f"weed shell -master={LOOPBACK}:{MASTER_PORT} -filer={LOOPBACK}:{FILER_PORT}"
-    wanted = " ".join(f"{bucket.name}={bucket.owner}" for bucket in buckets)
+    wanted = " ".join(f"{bucket.name}={bucket.owner}{'=-withLock' if bucket.locked else ''}" for bucket in buckets)
     return f"""set -u
 ask() {{ echo "$1" | timeout 20 {shell} 2>&1; }}
 tries=0
@@ -131,7 +132,7 @@ done
 for pair in {wanted}; do
   name=${{pair%%=*}}
   if echo "$there" | awk '{{print $1}}' | grep -qxF "$name"; then continue; fi
-  if ! made=$(ask "s3.bucket.create -name $name -owner ${{pair#*=}}"); then
+  if ! made=$(ask "s3.bucket.create -name $name -owner $(echo "${{pair#*=}}" | tr = ' ')"); then
     echo "bucket $name cannot be made: $made" >&2; exit 1
   fi
 done
@@ -141,4 +142,6 @@ done
 def revision(args: ObjectStoreArgs) -> str:
     """Identifies what is read at start only: with another one the pod is restarted. It holds nothing of a secret."""
     owned = {bucket.name: [bucket.owner, bucket.public_read] for bucket in args.buckets}
-    return json.dumps({"generation": args.generation, "buckets": owned}, sort_keys=True, separators=(",", ":"))
+    granted = {grant.identity: [*grant.on_objects, *grant.on_bucket] for grant in args.grants}
+    read = {"generation": args.generation, "buckets": owned} | ({"grants": granted} if granted else {})
+    return json.dumps(read, sort_keys=True, separators=(",", ":"))

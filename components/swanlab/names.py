@@ -72,6 +72,9 @@ USERNAME: Final = "swanlab"
 DATABASE: Final = "app"
 """The buffer writes to the ClickHouse database of this name, whatever the values say."""
 
+CHART_BUCKETS: Final[dict[str, str]] = {"private": "swanlab-private", "public": "swanlab-public"}
+"""Side → bucket that the chart makes in an S3 of its own."""
+
 API_KEY_SECRET: Final = "swanlab-api-key"  # noqa: S105  # the name of an object
 API_KEY_KEY: Final = "api-key"
 ENVIRONMENT: Final = "swanlab-environment"

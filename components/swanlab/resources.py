@@ -43,7 +43,12 @@ _SIZES: Final[dict[Size, dict[str, tuple[str, str, str]]]] = {"standard": _STAND
 """Size → program → requested processor time, requested memory, most memory."""
 
 
+def given(size: Size, program: str) -> Resources:
+    """What a program is given."""
+    cpu, memory, limit = _SIZES[size][program]
+    return Resources(cpu_request=cpu, memory_request=memory, memory_limit=limit)
+
+
 def resources(size: Size, program: str) -> Manifest:
     """`resources` of a program's container."""
-    cpu, memory, limit = _SIZES[size][program]
-    return quantities(Resources(cpu_request=cpu, memory_request=memory, memory_limit=limit))
+    return quantities(given(size, program))

@@ -40,6 +40,17 @@ WHEEL_SETS: Final = (
         ("chdb", "chdb.session", "starlette.applications", "uvicorn"),
         without=frozenset({"pandas", "pyarrow"}),
     ),
+    WheelSet(
+        "recovery",
+        (
+            *("psycopg", "psycopg-binary", "redis", "minio", "requests", "certifi"),
+            *("cryptography", "pydantic", "kubernetes", "prometheus-client"),
+        ),
+        (
+            *("psycopg", "psycopg_binary", "redis", "minio", "requests"),
+            *("cryptography.hazmat.primitives.hpke", "pydantic", "kubernetes.client", "prometheus_client"),
+        ),
+    ),
     WheelSet("gate", ("prometheus-client", "requests"), ("prometheus_client", "requests")),
     WheelSet(
         "swanlab-sdk",

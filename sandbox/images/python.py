@@ -33,16 +33,16 @@ ALSO: Final = ("libgcc-s1", "libstdc++6")  # many wheels are linked with C++'s l
 # Packages that only tools of Debian and the modules of LEFT_OUT need.
 UNWANTED: Final = re.compile(
     r"(dpkg|tar|install-info|readline-common|mailcap|media-types|mime-support|netbase|tzdata|debconf.*"
-    r"|lib(readline|db5|ncurses|tinfo|nsl|tirpc|sqlite3|gdbm|perl).*)"
+    r"|lib(readline|db5|ncurses|tinfo|nsl|tirpc|gdbm|perl).*)"
 )
 # Modules of the standard library that are not in the image: tests, graphics, and what UNWANTED would be needed for.
 LEFT_OUT: Final = frozenset(
     {
-        *("curses", "dbm", "sqlite3", "readline", "nis", "tkinter", "turtle", "turtledemo", "idlelib"),
+        *("curses", "dbm", "readline", "nis", "tkinter", "turtle", "turtledemo", "idlelib"),
         *("test", "lib2to3", "ensurepip", "distutils", "pydoc_data"),
     }
 )
-EXTENSIONS_LEFT_OUT: Final = re.compile(r"_?(curses|curses_panel|dbm|gdbm|sqlite3|readline|nis|tkinter|test.*|xx.*)")
+EXTENSIONS_LEFT_OUT: Final = re.compile(r"_?(curses|curses_panel|dbm|gdbm|readline|nis|tkinter|test.*|xx.*)")
 PACKAGES_ROOT: Final = "opt/packages"
 ENVIRONMENT: Final = {
     "PATH": "/usr/bin:/bin",
@@ -52,7 +52,7 @@ ENVIRONMENT: Final = {
     "SSL_CERT_FILE": f"/{CERTIFICATES}",
 }
 # What programs of ours take of the standard library and that is linked with other libraries.
-STANDARD: Final = ("asyncio", "bz2", "ctypes", "http.server", "json", "lzma", "ssl", "uuid", "zlib")
+STANDARD: Final = ("asyncio", "bz2", "ctypes", "http.server", "json", "lzma", "sqlite3", "ssl", "uuid", "zlib")
 # Imports what it is told, and prints every library that this took.
 PROOF: Final = """
 import importlib, sys

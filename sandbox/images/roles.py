@@ -65,7 +65,8 @@ class BuiltProgram:
 class PythonProgram:
     """A Python module of ours, and every role that it plays: they share one image.
 
-    version: of the upstream that it imitates, or its own. packages: its set of wheels, "" for none.
+    version: of the upstream that it imitates, or its own. packages: its set of wheels, "" for none. programs: of the
+    distribution, that it runs as well.
     stand_in: whether it imitates a program that cannot be had here.
     """
 
@@ -74,6 +75,7 @@ class PythonProgram:
     version: str
     module: str
     packages: str = ""
+    programs: ProgramSet | None = None
     user: int = OURS
     env: Mapping[str, str] = field(default_factory=dict)
     stand_in: bool = True
@@ -141,6 +143,10 @@ PYTHON: Final = (
     ),
     # Our own program: it imitates nothing.
     PythonProgram(("swanlab-gate",), "swanlab-gate", "1", "gate", packages="gate", stand_in=False),
+    # With the clients of PostgreSQL that the distribution has; they must be of the server's major version.
+    PythonProgram(
+        ("recovery",), "recovery", "1", "recovery", packages="recovery", programs=debian.POSTGRES, stand_in=False
+    ),
 )
 # The same code as a later release, with the schema of that release: what an upgrade and its rollback are tried with.
 PYTHON_OF_TESTS: Final = (
@@ -226,12 +232,14 @@ def _program(home: Home, base: Layer, item: BuiltProgram) -> Role:
 def _python(base: Layer, materials: Materials, item: PythonProgram, checkout: Path) -> list[Role]:
     packages = (materials.wheels[item.packages].layer(),) if item.packages else ()
     account = () if item.user == NOBODY else (layers.accounts("plumbline", item.user),)
-    content = (base, materials.runtime.layer(), *account, *packages, code.layer(checkout, item.module))
+    programs = (materials.debian.layer(item.programs),) if item.programs else ()
+    content = (base, materials.runtime.layer(), *programs, *account, *packages, code.layer(checkout, item.module))
+    path = {"PATH": _path(materials, item.programs)} if item.programs else {}
     what = "Plumbline's own code in place of a program that cannot be had here" if item.stand_in else "Plumbline's own"
     settings = Settings(
         ("/usr/bin/python3", "-P", "-m", item.module),
         user=f"{item.user}:{item.user}",
-        env={**ENVIRONMENT, **item.env},
+        env={**ENVIRONMENT, **path, **item.env},
         labels=_title(f"{item.image}, {what}"),
     )
     return [Role(name, item.version, content, settings, item.image, item.stand_in) for name in item.roles]
@@ -243,16 +251,21 @@ def _debian(base: Layer, materials: Materials, item: DebianProgram) -> list[Role
     shape = (repr((entry.path, entry.mode)) + (entry.file.read_text() if entry.file else "") for entry in own)
     extra = Layer(layers.key("files", *shape), (*layers.directories(entry.path for entry in own), *own))
     content = (base, materials.debian.layer(item.programs), layers.accounts(name, number), extra)
-    places = (f"/{path}" for path in materials.debian.program_directories(item.programs))
     settings = Settings(
         item.entrypoint,
         user=f"{number}:{number}",
-        env={"PATH": ":".join((*places, "/usr/local/bin", "/usr/bin", "/bin")), **item.env},
+        env={"PATH": _path(materials, item.programs), **item.env},
         labels=_title(f"{item.image}, of the distribution's packages"),
         stop_signal=item.stop_signal,
     )
     version = _tag(materials.debian.version(item.programs))
     return [Role(role, version, content, settings, item.image, item.stand_in) for role in item.roles]
+
+
+def _path(materials: Materials, programs: ProgramSet) -> str:
+    """PATH of an image with programs of the distribution, some of which lie in directories of their own."""
+    places = (f"/{path}" for path in materials.debian.program_directories(programs))
+    return ":".join((*places, "/usr/local/bin", "/usr/bin", "/bin"))
 
 
 def _object_store(base: Layer, materials: Materials) -> list[Role]:

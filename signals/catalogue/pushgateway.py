@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from signals.catalogue.model import Budget, Metric, MetricType, Producer
 from signals.catalogue.process import PROCESS_METRICS
+from signals.catalogue.recovery import METRICS as RECOVERY_METRICS
 
 _STORAGE = "github.com/prometheus/pushgateway v1.11.1 storage/diskmetricstore.go"
 _HANDLER = "github.com/prometheus/pushgateway v1.11.1 handler/metrics.go"
@@ -97,7 +98,7 @@ PRODUCER = Producer(
     target_labels=("cluster", "environment"),
     per_node=False,
     honor_labels=True,
-    metrics=(*_SELF, *_GROUPS, *_PUSHED, *PROCESS_METRICS),
+    metrics=(*_SELF, *_GROUPS, *_PUSHED, *RECOVERY_METRICS, *PROCESS_METRICS),
     # By structure: 60 series of its own, and 100 groups of 20 series that jobs push.
     budget=Budget(fixed=2000, per_target=100),
 )

@@ -22,6 +22,7 @@ from signals.rules.object_store import object_store_groups
 from signals.rules.page_proof import page_proof_groups
 from signals.rules.prometheus import prometheus_alerts
 from signals.rules.pushgateway import pushgateway_groups
+from signals.rules.recovery import recovery_groups
 from signals.rules.remote_write import remote_write_alerts
 from signals.rules.swanlab import swanlab_groups
 from signals.rules.swanlab_clickhouse import swanlab_clickhouse_groups
@@ -38,11 +39,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleFile:
-    """One file: its name, the jobs without which it is not rendered, and what makes its groups."""
+    """One file: its name, the jobs without which it is not rendered, and what makes its groups.
+
+    wanted: whether a stack that has these jobs has what the file is about.
+    """
 
     name: str
     needs: frozenset[str]
     build: Callable[[RuleInputs], tuple[Group, ...]]
+    wanted: Callable[[RuleInputs], bool] = lambda _: True
 
 
 RULE_FILES: tuple[RuleFile, ...] = (
@@ -66,6 +71,9 @@ RULE_FILES: tuple[RuleFile, ...] = (
     RuleFile("rules-swanlab.yml", frozenset({"swanlab-gate"}), swanlab_groups),
     RuleFile("rules-swanlab-buffer.yml", frozenset({"swanlab-vector"}), swanlab_vector_groups),
     RuleFile("rules-swanlab-clickhouse.yml", frozenset({"swanlab-clickhouse"}), lambda _: swanlab_clickhouse_groups()),
+    RuleFile(
+        "rules-recovery.yml", frozenset({"pushgateway"}), recovery_groups, lambda inputs: inputs.recovery is not None
+    ),
     RuleFile("rules-identity.yml", frozenset({"kube-state-metrics"}), lambda inputs: (identity_records(inputs),)),
     RuleFile(
         "rules-gpu.yml",
@@ -89,7 +97,7 @@ RULE_FILES: tuple[RuleFile, ...] = (
 def groups(inputs: RuleInputs) -> dict[str, tuple[Group, ...]]:
     """File name → its groups, for the jobs that exist. The sentinel is not among them."""
     jobs = set(inputs.jobs)
-    found = {file.name: file.build(inputs) for file in RULE_FILES if file.needs <= jobs}
+    found = {file.name: file.build(inputs) for file in RULE_FILES if file.needs <= jobs and file.wanted(inputs)}
     if inputs.cluster is None:
         return found
     return {name: tuple(_confined(group, inputs.cluster) for group in built) for name, built in found.items()}

@@ -12,6 +12,19 @@ POD_LABELS: dict[str, str] = {key: f"plumbline.dev/{key.replace('_', '-')}" for 
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecoveryAims:
+    """What restore points are held to, in seconds.
+
+    rpo_seconds: how much may be lost. rto_seconds: how long a restore may take. verify_period_seconds: how often a
+    restore point is verified.
+    """
+
+    rpo_seconds: int
+    rto_seconds: int
+    verify_period_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RuleInputs:
     """Inputs of every rule file.
 
@@ -19,7 +32,7 @@ class RuleInputs:
     label. budgets: job → series that are planned for. runbooks: base address in front of `docs/runbooks`, empty for
     paths relative to the repository. alert_pipeline: an Alertmanager receives what fires. cluster: value of the label
     `cluster` that every selector must match, None where the Prometheus holds series of this stack alone. may_be_empty:
-    jobs that may have no target as long as no node offers a GPU.
+    jobs that may have no target as long as no node offers a GPU. recovery: None where no restore points are made.
     """
 
     jobs: tuple[str, ...]
@@ -30,3 +43,4 @@ class RuleInputs:
     alert_pipeline: bool = False
     cluster: str | None = None
     may_be_empty: tuple[str, ...] = ()
+    recovery: RecoveryAims | None = None

@@ -37,6 +37,7 @@ LINTERS = ("lint_prometheus", "lint_alertmanager", "lint_existing")
 # Identity is API: with another token or name Pulumi replaces the object. A rename needs an alias and a changelog line.
 CORE, APPS, NETWORK = "kubernetes:core/v1:", "kubernetes:apps/v1:", "kubernetes:networking.k8s.io/v1:"
 RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
+BATCH = "kubernetes:batch/v1:"
 FOUNDATION = {
     ("pulumi:providers:kubernetes", "kubernetes"),
     (f"{CORE}Namespace", "namespace"),
@@ -119,6 +120,33 @@ EXPERIMENTS = {
     (f"{NETWORK}NetworkPolicy", "swanlab-gate-network-policy"),
     (f"{APPS}Deployment", "swanlab-gate-deployment"),
 }
+_STORE = ("data", "service", "service-headless", "keep-lock", "network-policy", "stateful-set")
+_STORE_KINDS = (
+    *(f"{CORE}{kind}" for kind in ("PersistentVolumeClaim", "Service", "Service", "ConfigMap")),
+    *(f"{NETWORK}NetworkPolicy", f"{APPS}StatefulSet"),
+)
+RECOVERY = {
+    ("plumbline:recovery:Recovery", "recovery"),
+    (f"{CORE}Namespace", "recovery-namespace"),
+    (f"{CORE}ResourceQuota", "recovery-quota"),
+    (f"{CORE}ServiceAccount", "recovery-service-account"),
+    (f"{RBAC}Role", "recovery-role"),
+    (f"{RBAC}RoleBinding", "recovery-role-binding"),
+    *((f"{CORE}ConfigMap", f"recovery-config-{side}") for side in ("create", "recovery")),
+    *(
+        (f"{NETWORK}NetworkPolicy", f"recovery-network-{name}")
+        for name in ("default-deny", "stores", "buffer", "alertmanager")
+    ),
+    *((kind, f"recovery-store-{role}") for kind, role in zip(_STORE_KINDS, _STORE, strict=True)),
+    *(
+        (f"{CORE}Secret", f"recovery-secret-{name}")
+        for name in (
+            *("signing", "signing-create", "scratch", "writer", "writer-create", "reader", "reader-restore", "pruner"),
+            *("store-admin", "store-identities"),
+        )
+    ),
+    *((f"{BATCH}CronJob", f"recovery-cron-job-{command}") for command in ("create", "verify", "prune", "restore")),
+}
 OPERATOR = "kubernetes:monitoring.coreos.com/v1:"
 _POLICIES = ("dcgm-exporter", "kube-state-metrics", "kube-state-metrics-self", "pushgateway", "alertmanager")
 _RULES = (
@@ -166,7 +194,7 @@ def deployed(local: Settings, monkeypatch: pytest.MonkeyPatch) -> Recording:
 
 
 def test_tokens_and_names_are_frozen(deployed: Recording) -> None:
-    wanted = FOUNDATION | OWN_PROMETHEUS | OTHERS | EXPERIMENTS
+    wanted = FOUNDATION | OWN_PROMETHEUS | OTHERS | EXPERIMENTS | RECOVERY
     assert {(resource.type, resource.name) for resource in deployed.resources} == wanted
     assert len(deployed.resources) == len(wanted)
 
@@ -187,7 +215,7 @@ def test_every_manifest_is_registered_as_it_is(local: Settings, deployed: Record
     plain = [r for r in made if not r.type.endswith((":Secret", ":Release"))]
     marked = [r.inputs["metadata"]["annotations"].pop(ROOT, None) for r in plain if r.type.endswith("Claim")]
     assert {identity(r.inputs): r.inputs for r in plain} == wanted
-    assert sorted(mark for mark in marked if mark is not None) == [fingerprint(ROOT_SECRET)] * 3
+    assert sorted(mark for mark in marked if mark is not None) == [fingerprint(ROOT_SECRET)] * 4
 
 
 def test_everything_goes_to_the_explicit_provider(deployed: Recording) -> None:
@@ -208,8 +236,8 @@ def test_provider_is_bound_to_cluster_context_and_uid(deployed: Recording) -> No
 
 def test_claims_and_namespaces_survive_destroy_and_nothing_else_does(deployed: Recording) -> None:
     """And where SwanLab's data was: without it, stores that are elsewhere would be left behind unseen."""
-    namespaces = {"namespace", "node-namespace", "swanlab-namespace"}
-    claims = {"prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data"}
+    namespaces = {"namespace", "node-namespace", "swanlab-namespace", "recovery-namespace"}
+    claims = {"prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data", "recovery-store-data"}
     claims |= {f"swanlab-claim-{name}" for name in ("postgres", "redis", "clickhouse", "buffer-0")}
     assert {r.name for r in deployed.resources if r.retained} == namespaces | claims | {"swanlab-places"}
 
@@ -221,7 +249,7 @@ def test_children_hang_on_their_component(deployed: Recording, component: str) -
 
 
 def test_what_belongs_to_no_component_hangs_on_the_stack_alone(deployed: Recording) -> None:
-    components = {*COMPONENTS, "swanlab"}
+    components = {*COMPONENTS, "swanlab", "recovery"}
     assert {r.name for r in deployed.resources if r.parent not in components} == {
         *(name for _, name in FOUNDATION),
         *components,
@@ -267,6 +295,7 @@ def test_contract_waits_for_its_namespace(deployed: Recording) -> None:
         ("object-store", {"service_name"}),
         ("swanlab", {"namespace", "service_name"}),
         ("swanlab-gate", {"service_name"}),
+        ("recovery", {"namespace"}),
     ],
 )
 def test_component_registers_its_outputs(deployed: Recording, component: str, outputs: set[str]) -> None:

@@ -34,13 +34,18 @@ def test_no_two_objects_share_an_identity(stack: str) -> None:
     assert len(names) == len(set(names))
 
 
+EXPERIMENTS = {"plumbline-swanlab", "plumbline-recovery"}
+
+
 @pytest.mark.parametrize("stack", NAMES)
 def test_everything_namespaced_lies_in_one_of_the_stacks_namespaces(stack: str) -> None:
-    """Node agents in their own, whose pods may mount paths of the node; SwanLab in its own; the rest where none may."""
+    """Node agents in their own, whose pods may mount paths of the node; SwanLab and its restore points in theirs; the
+    rest where none may.
+    """
     cluster_scoped = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
     found: list[Any] = [m for m in manifests(stack) if m["kind"] not in cluster_scoped]
     there = {manifest["metadata"]["namespace"] for manifest in found}
-    assert there == {"plumbline", "plumbline-node"} | ({"plumbline-swanlab"} if stack == "local" else set())
+    assert there == {"plumbline", "plumbline-node"} | (EXPERIMENTS if stack == "local" else set())
     agents = {m["metadata"]["name"] for m in found if m["metadata"]["namespace"] == "plumbline-node" and pod_of(m)}
     assert agents == {"node-exporter"} | ({"dcgm-exporter"} if stack != "kind" else set())
 

@@ -22,10 +22,12 @@ from components.objects import (
 )
 from components.policy import RULES, enforce, unused_exceptions, violations
 from components.policy_exceptions import EXCEPTIONS
+from components.recovery.manifests import manifests as recovery_manifests
 from components.storage import claim
 from components.swanlab.manifests import manifests as swanlab_manifests
 from tests.offline.components.exporter_args import every_variant
 from tests.offline.components.object_store.test_manifests import ARGS as OBJECT_STORE
+from tests.offline.components.recovery.examples import local as recovering
 from tests.offline.components.swanlab.golden import NAMES as SWANLABS
 
 LABELS = {
@@ -110,8 +112,38 @@ def broken(path: str, value: Any) -> Manifest:  # noqa: ANN401  # any YAML value
     return found
 
 
+def cron_job(*, probe: bool = True, sidecar: dict[str, Any] | None = None, **pod: Any) -> Manifest:  # noqa: ANN401  # any YAML value
+    """The good pod in a CronJob. sidecar: keys laid over a container that runs beside. pod: keys laid over the pod."""
+    template = workload()["spec"]["template"]
+    if not probe:
+        del template["spec"]["containers"][0]["readinessProbe"]
+    if sidecar is not None:
+        started = {"startupProbe": {"exec": {"command": ["true"]}}, "restartPolicy": "Always", "name": "beside"}
+        beside = {**workload()["spec"]["template"]["spec"]["containers"][0], **started, **sidecar}
+        template["spec"]["initContainers"] = [{key: value for key, value in beside.items() if value is not None}]
+    template["spec"] |= pod
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "x", "namespace": "plumbline", "labels": LABELS},
+        "spec": {"schedule": "0 * * * *", "jobTemplate": {"spec": {"template": template}}},
+    }
+
+
+def writable_root() -> dict[str, Any]:
+    container = workload()["spec"]["template"]["spec"]["containers"][0]
+    return {"securityContext": {**container["securityContext"], "readOnlyRootFilesystem": False}}
+
+
+def unlabelled_cron_job() -> Manifest:
+    found = cron_job()
+    found["spec"]["jobTemplate"]["spec"]["template"]["metadata"] = {"labels": {}}
+    return found
+
+
 GOOD = (
     workload(),
+    cron_job(sidecar={}),
     service("ClusterIP"),
     config("password_file: /run/secret"),
     namespace("plumbline"),
@@ -120,6 +152,12 @@ GOOD = (
 GOOD_CLAIM = claim("data", "plumbline", LABELS, "1Gi", None)
 
 BAD: tuple[tuple[str, Manifest, str], ...] = (
+    ("has_probes", cron_job(probe=False), "container x has no readinessProbe"),
+    ("has_probes", cron_job(sidecar={"startupProbe": None}), "sidecar beside has no startupProbe"),
+    ("stays_off_the_node", cron_job(hostNetwork=True), "hostNetwork is set"),
+    ("root_is_read_only", cron_job(sidecar=writable_root()), "container beside has a writable root"),
+    ("image_is_pinned", cron_job(sidecar={"image": "x:latest"}), "runs `x:latest`"),
+    ("is_labelled", unlabelled_cron_job(), "pod template lacks labels"),
     (
         "image_is_pinned",
         broken("container.image", "registry.example.com/x:latest"),
@@ -248,6 +286,7 @@ def everything() -> list[Manifest]:
         node_namespace("plumbline"),
         *object_store_manifests(replace(OBJECT_STORE, node_port=30833)).values(),
         *(found for args in SWANLABS.values() for found in swanlab_manifests(args()).values()),
+        *recovery_manifests(recovering()).values(),
     ]
 
 

@@ -124,7 +124,9 @@ def test_network_policy_opens_one_port_to_the_own_namespace() -> None:
 
 
 def test_network_policy_can_be_left_out() -> None:
-    assert "network-policy" not in built(local_args(network={"policies": False}, object_store=OFF, swanlab=OFF))
+    assert "network-policy" not in built(
+        local_args(network={"policies": False}, object_store=OFF, swanlab=OFF, recovery=OFF)
+    )
 
 
 @pytest.mark.parametrize(("storage_class", "expected"), [(None, None), ("fast", "fast")])

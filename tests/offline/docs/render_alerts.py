@@ -36,6 +36,7 @@ TITLES = {
     "rules-swanlab.yml": "SwanLab",
     "rules-swanlab-buffer.yml": "SwanLab's delivery buffer",
     "rules-swanlab-clickhouse.yml": "SwanLab's ClickHouse",
+    "rules-recovery.yml": "Restore points",
     "rules-identity.yml": "Identity of workloads",
     "rules-gpu.yml": "GPUs",
     "rules-gpu-kubernetes.yml": "GPUs and the pods that hold them",
@@ -54,6 +55,7 @@ AREAS = {
     "pushgateway": "Pushed jobs",
     "swanlab": "SwanLab",
     "object": "The object store",
+    "recovery": "Restore points",
 }
 RESPONSE = {
     Severity.P0: "5 minutes",

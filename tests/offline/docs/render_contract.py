@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 from pydantic import BaseModel
 
 from signals.alertmanager_config import Receiver, Webhook
-from signals.rules.inputs import RuleInputs
+from signals.rules.inputs import RecoveryAims, RuleInputs
 from signals.thresholds import Thresholds
 from stacks import contract as source
 from stacks.contract import CAPABILITIES, CONTRACT_CONFIGMAP, CONTRACT_KEY, Contract, Part
@@ -28,7 +28,7 @@ document alone. It names secrets and never holds their values. An unknown key is
 _WORDS = {str: "text", int: "whole number", bool: "true or false"}
 
 
-_RECORDS = (RuleInputs, Receiver, Webhook)
+_RECORDS = (RuleInputs, RecoveryAims, Receiver, Webhook)
 """Parts that signals/ defines, as data classes."""
 _LINKS = {Thresholds: f"[settings](settings.md#{slug('plumbline:thresholds')})"}
 

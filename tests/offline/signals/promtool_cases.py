@@ -11,7 +11,7 @@ import yaml
 
 from signals.catalogue import PRODUCERS
 from signals.rules import groups, rule_files
-from signals.rules.inputs import RuleInputs
+from signals.rules.inputs import RecoveryAims, RuleInputs
 from signals.rules.model import Alert, Record
 from tests.offline.promtool import require_promtool
 
@@ -23,8 +23,12 @@ INPUTS = RuleInputs(
     jobs=tuple(page.job for page in PRODUCERS),
     budgets={page.job: 1000 for page in PRODUCERS},
     alert_pipeline=True,
+    recovery=RecoveryAims(rpo_seconds=21600, rto_seconds=3600, verify_period_seconds=86400),
 )
-"""Every job there is, so that every rule is rendered; a budget of 1000 series each, which cases can pass."""
+"""Every job there is, so that every rule is rendered; a budget of 1000 series each, which cases can pass.
+
+Of what the stores hold 6 h may be lost, a restore may take 1 h, and restore points are verified once a day.
+"""
 
 
 def alerts() -> list[Alert]:

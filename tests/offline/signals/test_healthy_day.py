@@ -24,6 +24,7 @@ DAYS = [case for case in CASES if case.stem.startswith("healthy-day")]
 GPUS = next(case for case in DAYS if case.stem == "healthy-day")
 PLATFORM = next(case for case in DAYS if case.stem == "healthy-day-platform")
 SWANLAB = next(case for case in DAYS if case.stem == "healthy-day-swanlab")
+RECOVERY = next(case for case in DAYS if case.stem == "healthy-day-recovery")
 CALLS = {Severity.P0, Severity.P1, Severity.P2}
 EVENTS = {
     "plumbline_page_proof": "smoke proves a page; while it does, the page is wanted",
@@ -135,11 +136,23 @@ BROKEN_SWANLAB = {
 }
 """The same for the day of SwanLab. That its gate is gone would hide the rest, and has cases of its own."""
 
+BROKEN_RECOVERY = {
+    "RecoveryPointTooOld": ("last_point_timestamp", "create", "40500x32 50400x35 61200x35", "40500x104"),
+    "RecoveryCreateFailing": ("job_last_success", "create", "29100x38 40800x32", "29100x71"),
+    "RecoveryVerifyFailing": ("job_last_success", "verify", "0x51 15600x236", "0x288"),
+    "RecoveryVerificationFailed": ("verification_differences", "verify", "0x288", "0x99 1x20 0x167"),
+    "RecoveryPointDamaged": ("points_damaged", "verify", "0x288", "0x199 1x20 0x67"),
+    "RecoveryClockAhead": ("last_verified_point", "verify", "7200x236", "97200x236"),
+    "RecoveryPointShrank": ("point_bytes", "clickhouse", "1000000x288", "1000000x200 300000000x86"),
+    "RecoveryStoreLeftOut": ("point_bytes", "redis", "5000x119", "5000x50 stale"),
+}
+"""The same for restore points. What waits for longer than a day, and that nothing is told, have cases of their own."""
+
 
 @pytest.mark.parametrize(
     ("day", "broken"),
-    [(GPUS, BROKEN_GPUS), (PLATFORM, BROKEN), (SWANLAB, BROKEN_SWANLAB)],
-    ids=["gpus", "platform", "swanlab"],
+    [(GPUS, BROKEN_GPUS), (PLATFORM, BROKEN), (SWANLAB, BROKEN_SWANLAB), (RECOVERY, BROKEN_RECOVERY)],
+    ids=["gpus", "platform", "swanlab", "recovery"],
 )
 def test_a_day_that_is_not_healthy_is_seen(
     day: Path, broken: Mapping[str, tuple[str, str, str, str]], tmp_path: Path

@@ -14,6 +14,7 @@ RATIOS = (
     *("filesystem_free_critical", "inodes_free_low", "memory_available_low", "pressure_stalled_high"),
     *("network_errors_high", "kernel_table_high", "quota_high", "series_budget_high", "volume_free_low"),
     *("swanlab_buffer_high", "object_store_errors_high", "object_store_volumes_high"),
+    "recovery_shrink_high",
 )
 BOUNDS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "gpu_temperature_celsius": ((0.1, 129.9), (0, 130)),
@@ -24,6 +25,7 @@ BOUNDS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "rdma_timeouts_per_second": ((0.1, 1_000_000), (0, 1_000_001)),
     "job_overdue_periods": ((1, 100), (0.9, 101)),
     "swanlab_licence_days_low": ((0.1, 365), (0, 366)),
+    "recovery_unverified_periods": ((1, 100), (0.9, 101)),
 } | dict.fromkeys(RATIOS, ((0.001, 0.999), (0, 1, 85)))
 """Threshold → values at its bounds, values beyond them."""
 COUNTS: dict[str, int] = {

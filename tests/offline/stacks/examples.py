@@ -41,6 +41,7 @@ _STAND_INS = ("swanlab-server", "swanlab-auth", "swanlab-house", "swanlab-vector
 EXPERIMENTS = {
     "object-store": _built("seaweedfs", "4.48"),
     "swanlab-gate": _built("swanlab-gate", "1"),
+    "recovery": _built("recovery", "1"),
     **{role: _built("swanlab-stand-in", "3.1.1", stand_in=True) for role in _STAND_INS},
     **{
         role: _built("swanlab-gateway-stand-in", "1", stand_in=True) for role in ("swanlab-gateway", "swanlab-identify")

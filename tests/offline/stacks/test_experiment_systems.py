@@ -57,7 +57,7 @@ OFF: dict[str, Any] = {"mode": "off"}
 def test_images_that_must_be_found_follow_from_both_modes(
     stack: str, lab: dict[str, Any], store: dict[str, Any], wanted: tuple[str, ...]
 ) -> None:
-    assert roles(settings(stack, None, swanlab=lab, object_store=store)) == (*MONITORING, *wanted)
+    assert roles(settings(stack, None, swanlab=lab, object_store=store, recovery=OFF)) == (*MONITORING, *wanted)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_images_that_must_be_found_follow_from_both_modes(
 def test_store_comes_before_swanlab_and_the_gate_after_it(
     stack: str, lab: dict[str, Any], store: dict[str, Any], wanted: tuple[str, ...]
 ) -> None:
-    assert components(settings(stack, None, swanlab=lab, object_store=store)) == (*MONITORING, *wanted)
+    assert components(settings(stack, None, swanlab=lab, object_store=store, recovery=OFF)) == (*MONITORING, *wanted)
 
 
 @pytest.mark.parametrize(

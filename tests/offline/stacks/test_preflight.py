@@ -113,6 +113,8 @@ def test_stack_with_everything_is_asked_about_its_claims_swanlab_and_its_gpus(tm
         "list /api/v1/namespaces/plumbline-swanlab/configmaps?fieldSelector=metadata.name%3Dswanlab-stores",
         *(f"claim plumbline-swanlab/{name}" for name in lab),
         "list /apis/apps/v1/namespaces/plumbline-swanlab/statefulsets",
+        "claim plumbline-recovery/recovery-store-data",
+        "list /api/v1/namespaces/plumbline-recovery/persistentvolumeclaims",
         *LISTS,
     ]
 
@@ -169,7 +171,7 @@ def test_swanlab_that_would_leave_data_behind_is_refused_before_anything_else_is
     assert "claim plumbline-swanlab/swanlab-minio-pvc holds data of this stack" in str(caught.value)
     assert not set(LISTS) & set(cluster.asked)
     off = WithMedia()
-    check_cluster(settings("local", swanlab={"mode": "off"}), WHERE, off)
+    check_cluster(settings("local", swanlab={"mode": "off"}, recovery={"mode": "off"}), WHERE, off)
     assert not [line for line in off.asked if "swanlab" in line]
 
 

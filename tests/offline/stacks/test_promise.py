@@ -14,6 +14,7 @@ from stacks.bundle import Plan, plan
 from stacks.contract import CAPABILITIES, Contract
 from stacks.promise import capabilities
 from tests.offline.stacks.examples import IMAGE_ID, LOCAL_IMAGE, UID, existing, settings, stack_file, write_images
+from tests.offline.stacks.test_recovery_relations import EXTERNAL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def planned(stack: str, tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("stack", "capabilities"),
     [
-        ("local", (*MONITORED, *KEPT, "gpu", "alerting", "alert-sink", "node-access", "disruptive")),
+        ("local", (*MONITORED, *KEPT, "gpu", "alerting", "alert-sink", "recovery", "node-access", "disruptive")),
         ("kind", (*MONITORED, "disruptive")),
         ("staging", (*MONITORED, "gpu", "alerting")),
         ("prod", (*MONITORED, "gpu", "alerting")),
@@ -171,11 +172,14 @@ def test_config_map_holds_the_same_contract_as_the_output(tmp_path: Path) -> Non
 
 
 def test_network_policies_can_be_left_out(tmp_path: Path) -> None:
-    """Those of SwanLab too; an object store cannot be without."""
+    """Those of SwanLab and of its restore points too; an object store cannot be without."""
     path = write_images(tmp_path / "images.json")
-    without: dict[str, Any] = {"object_store": {"mode": "off"}, "swanlab": {"stores": {}}}
+    elsewhere = {"target": {"external": EXTERNAL}}
+    without: dict[str, Any] = {"object_store": {"mode": "off"}, "swanlab": {"stores": {}}, "recovery": elsewhere}
     closed = plan(settings("local", path, **without))
-    assert {"swanlab", "swanlab-gate"} <= {s.name for s in closed.systems for m in s.manifests.values() if policy(m)}
+    assert {"swanlab", "swanlab-gate", "recovery"} <= {
+        s.name for s in closed.systems for m in s.manifests.values() if policy(m)
+    }
     found = plan(settings("local", path, network={"policies": False}, **without))
     assert [m["metadata"]["name"] for m in found.manifests() if policy(m)] == []
 

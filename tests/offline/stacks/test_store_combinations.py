@@ -59,6 +59,7 @@ def test_every_combination_ends_in_a_plan_or_in_words(
             swanlab=MANAGED | {"stores": {"s3": s3}},
             object_store=store,
             network={"policies": policies},
+            recovery=OFF,
         )
         for s3, store in product(S3_STORES, OBJECT_STORES)
     ]

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 EVERY_ROLE = ("prometheus", "alertmanager", "pushgateway", "kube-state-metrics", "node-exporter", "dcgm-exporter")
 TEAM = {"namespace": "team", "labels": {"app": "theirs"}, "port": "http"}
 UPSTREAM = {role: ImagePin(reference=f"registry.example.com/x/{role}:v1") for role in EVERY_ROLE}
-WITHOUT_EXPERIMENTS = {"object_store": {"mode": "off"}, "swanlab": {"mode": "off"}}
-NAMESPACES = dict.fromkeys(("node-exporter", "dcgm-exporter"), "plumbline-node") | dict.fromkeys(
-    ("swanlab", "swanlab-gate"), "plumbline-swanlab"
+WITHOUT_EXPERIMENTS = {"object_store": {"mode": "off"}, "swanlab": {"mode": "off"}, "recovery": {"mode": "off"}}
+NAMESPACES = (
+    dict.fromkeys(("node-exporter", "dcgm-exporter"), "plumbline-node")
+    | dict.fromkeys(("swanlab", "swanlab-gate"), "plumbline-swanlab")
+    | {"recovery": "plumbline-recovery"}
 )
 """Component → namespace, where that is not the stack's."""
 
@@ -69,9 +71,11 @@ def test_each_system_runs_the_image_of_its_role() -> None:
     """A system of one program has the role of its name; SwanLab's programs have roles that begin with it."""
     for name, promise in promises(settings("local")).items():
         for workload in promise.workloads:
-            (image,) = workload.images
-            wanted = BUILT[f"swanlab-{image.container}" if name == "swanlab" else name]
-            assert (image.reference, image.image_id) == (wanted.reference, wanted.image_id)
+            for image in workload.images:
+                role = {"recovery-store": "object-store", "keep-lock": "recovery"}.get(image.container, name)
+                wanted = BUILT[f"swanlab-{image.container}" if name == "swanlab" else role]
+                assert (image.reference, image.image_id) == (wanted.reference, wanted.image_id)
+            assert len(workload.images) == (2 if name == "recovery" else 1)
 
 
 def test_stand_ins_are_simulated_and_the_rest_is_live() -> None:
@@ -85,6 +89,7 @@ def test_stand_ins_are_simulated_and_the_rest_is_live() -> None:
         "object-store": "live",
         "swanlab": "simulated",
         "swanlab-gate": "live",
+        "recovery": "live",
     }
 
 
@@ -110,12 +115,16 @@ def test_pins_of_upstream_are_no_stand_ins() -> None:
     assert not [role for role, pin in found.items() if pin.stand_in]
 
 
+OTHER_PLACES = {"recovery": {"plumbline", "plumbline-swanlab"}}
+"""System → namespaces other than its own, in which it lets its pods in or runs beside what it reads."""
+
+
 def test_node_agents_and_swanlab_lie_in_namespaces_of_their_own() -> None:
     for system in systems(settings("local"), BUILT):
         wanted = NAMESPACES.get(system.name, "plumbline")
         assert (system.promise.namespace or "plumbline") == wanted
         there = {m["metadata"]["namespace"] for m in system.manifests.values() if "namespace" in m["metadata"]}
-        assert there == {wanted}
+        assert there == {wanted} | OTHER_PLACES.get(system.name, set())
 
 
 def test_each_workload_and_claim_is_promised_as_it_is_deployed() -> None:
@@ -168,7 +177,7 @@ def test_namespaces_come_before_everything_that_lies_in_them(tmp_path: Path) -> 
         if manifest["kind"] == "Namespace":
             there.append(meta["name"])
         assert meta.get("namespace", there[0]) in there, meta["name"]
-    assert there == ["plumbline", "plumbline-node", "plumbline-swanlab"]
+    assert there == ["plumbline", "plumbline-node", "plumbline-swanlab", "plumbline-recovery"]
 
 
 def test_namespace_gets_the_labels_by_which_somebody_elses_prometheus_selects_it() -> None:
@@ -190,7 +199,10 @@ def test_revision_follows_the_configuration(name: str) -> None:
 @pytest.mark.parametrize("mode", ["managed", "off"])
 def test_what_somebody_elses_prometheus_may_see_of_swanlab_comes_after_its_namespace(mode: str) -> None:
     """SwanLab's namespace is no part of the foundation; a right or a policy in it would find nothing to lie in."""
-    found = {system.name: system for system in systems(existing("local", swanlab={"mode": mode}), BUILT)}
+    found = {
+        system.name: system
+        for system in systems(existing("local", swanlab={"mode": mode}, recovery={"mode": mode}), BUILT)
+    }
     order = list(found)
     assert found["prometheus"].after == (("swanlab",) if mode == "managed" else ())
     assert all(order.index(name) < order.index("prometheus") for name in found["prometheus"].after)

@@ -1,0 +1,132 @@
+"""`make recovery` makes a Job of the right CronJob, shows what it says, and gives its exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli import recovery
+from cli.recovery import manifest, run_job
+from sandbox.errors import SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CRON_JOB: dict[str, Any] = {
+    "metadata": {"name": "recovery-verify", "namespace": "plumbline-recovery", "labels": {"a": "cron"}},
+    "spec": {
+        "schedule": "20 * * * *",
+        "jobTemplate": {
+            "metadata": {"labels": {"a": "job"}},
+            "spec": {
+                "backoffLimit": 2,
+                "template": {
+                    "spec": {
+                        "restartPolicy": "OnFailure",
+                        "initContainers": [{"name": "postgres", "args": ["-c", "x"]}],
+                        "containers": [
+                            {
+                                "name": "recovery",
+                                "args": ["--config", "/etc/recovery/config.json", "verify", "--latest"],
+                            }
+                        ],
+                    }
+                },
+            },
+        },
+    },
+}
+
+
+class Cluster:
+    """kubectl of a cluster with one CronJob. states: of the container, one after another at each look."""
+
+    def __init__(self, *states: dict[str, Any]) -> None:
+        self.states = list(states)
+        self.made: dict[str, Any] = {}
+        self.calls: list[tuple[str, ...]] = []
+        self.logs: Callable[[], int] = lambda: 0
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
+        self.calls.append(arguments)
+        words = arguments[2:]
+        if words[:2] == ("get", "cronjob"):
+            return json.dumps(CRON_JOB)
+        if words[0] == "create":
+            self.made = json.loads(stdin or "")
+            return ""
+        if words[0] == "delete":
+            return ""
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        pod = {
+            "metadata": {"name": "pod-1"},
+            "status": {"containerStatuses": [{"name": "postgres", "state": {}}, {"name": "recovery", "state": state}]},
+        }
+        return json.dumps({"items": [pod]} if words[1] == "pods" else pod)
+
+    def attached(self, *arguments: str) -> int:
+        self.calls.append(arguments)
+        return self.logs()
+
+
+PLACE = {"namespace": "plumbline-recovery", "name": "recovery-verify"}
+WAITING: dict[str, Any] = {"waiting": {"reason": "PodInitializing"}}
+RUNNING: dict[str, Any] = {"running": {}}
+
+
+def ended(code: int) -> dict[str, Any]:
+    """State of a container that has ended."""
+    return {"terminated": {"exitCode": code}}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits."""
+    monkeypatch.setattr(recovery, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(recovery, "_START_SECONDS", 0.2)
+
+
+def test_job_has_the_words_and_all_else_of_the_cron_job() -> None:
+    job = manifest(CRON_JOB, ["verify", "--point", "p"], "recovery-verify-1")
+    assert (job["kind"], job["metadata"]["namespace"], job["metadata"]["labels"]) == (
+        "Job",
+        "plumbline-recovery",
+        {"a": "job"},
+    )
+    pod = job["spec"]["template"]["spec"]
+    assert pod["containers"][0]["args"] == ["--config", "/etc/recovery/config.json", "verify", "--point", "p"]
+    assert pod["initContainers"] == [{"name": "postgres", "args": ["-c", "x"]}]
+    assert (pod["restartPolicy"], job["spec"]["backoffLimit"]) == ("Never", 0)
+    assert CRON_JOB["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 2, "the CronJob itself was changed"
+
+
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_exit_code_is_that_of_the_container(code: int) -> None:
+    cluster = Cluster(WAITING, RUNNING, ended(code))
+    assert run_job(cluster, PLACE, ["verify", "--latest"]) == code  # type: ignore[arg-type]  # stands for kubectl
+    assert cluster.made["spec"]["template"]["spec"]["containers"][0]["args"][-2:] == ["verify", "--latest"]
+    assert ("-n", "plumbline-recovery", "logs", "-f", "pod-1", "-c", "recovery") in cluster.calls
+
+
+def test_pod_that_does_not_start_is_an_error_that_says_why() -> None:
+    with pytest.raises(SandboxError, match="did not start within 0 s.*PodInitializing"):
+        run_job(Cluster(WAITING), PLACE, ["verify", "--latest"])  # type: ignore[arg-type]  # stands for kubectl
+
+
+def test_interrupt_deletes_the_job() -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    cluster = Cluster(RUNNING)
+    cluster.logs = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        run_job(cluster, PLACE, ["create"])  # type: ignore[arg-type]  # stands for kubectl
+    assert cluster.calls[-1][2:4] == ("delete", "job")
+
+
+def test_log_that_ends_before_the_container_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "_ENDED_SECONDS", 0.1)
+    with pytest.raises(SandboxError, match="still runs, and its log has ended"):
+        run_job(Cluster(RUNNING), PLACE, ["create"])  # type: ignore[arg-type]  # stands for kubectl
