@@ -22,6 +22,7 @@ REDIRECT = 300
 RETRY_LATER = 429
 SERVER_ERROR = 500
 APPS = "/apis/apps/v1"
+BATCH = "/apis/batch/v1"
 PLURALS = {"StatefulSet": "statefulsets", "Deployment": "deployments", "DaemonSet": "daemonsets"}
 
 

@@ -54,14 +54,32 @@ def images(workload: Workload, live: Json | None, pods: list[Json]) -> list[Prob
         return [Problem(subject, "no pods", f"{workload.replicas or 'one or more'} pods")]
     problems = []
     for image in workload.images:
-        problems.append(_reference(f"template of {subject}", image, live["spec"]["template"]["spec"]))
+        problems.append(reference(f"template of {subject}", image, live["spec"]["template"]["spec"]))
         for pod in own:
             name = f"pod {pod['metadata']['name']}"
-            problems.append(_reference(name, image, pod["spec"]))
-            problems.append(_image_id(name, image, pod))
+            problems.append(reference(name, image, pod["spec"]))
+            problems.append(image_id(name, image, pod))
     problems += _unlisted(f"template of {subject}", live["spec"]["template"]["spec"], workload)
     problems += [found for pod in own for found in _unlisted(f"pod {pod['metadata']['name']}", pod["spec"], workload)]
     return [problem for problem in problems if problem]
+
+
+def reference(subject: str, image: Image, spec: Json) -> Problem | None:
+    """The spec of a pod names the contracted image for its container."""
+    seen = next((c.get("image") for c in _containers(spec) if c["name"] == image.container), None)
+    return _differs(f"{subject} container {image.container}", "image", seen, image.reference)
+
+
+def image_id(subject: str, image: Image, pod: Json) -> Problem | None:
+    """The container runs the contracted image, whatever its tag says. Without a promised id any image will do."""
+    subject = f"{subject} container {image.container}"
+    status = next((s for s in container_statuses(pod) if s["name"] == image.container), None)
+    seen = (status or {}).get("imageID") or ""
+    if not seen:
+        return Problem(subject, "no image id in its status", "a running image")
+    if image.image_id is None:
+        return None
+    return _differs(subject, "image id", _digest(seen), _digest(image.image_id))
 
 
 def pods_of(live: Json, pods: list[Json]) -> list[Json]:
@@ -120,22 +138,6 @@ def _unlisted(subject: str, spec: Json, workload: Workload) -> list[Problem]:
 def _containers(spec: Json) -> list[Json]:
     kinds = ("containers", "initContainers", "ephemeralContainers")
     return [container for kind in kinds for container in spec.get(kind) or []]
-
-
-def _reference(subject: str, image: Image, spec: Json) -> Problem | None:
-    seen = next((c.get("image") for c in _containers(spec) if c["name"] == image.container), None)
-    return _differs(f"{subject} container {image.container}", "image", seen, image.reference)
-
-
-def _image_id(subject: str, image: Image, pod: Json) -> Problem | None:
-    subject = f"{subject} container {image.container}"
-    status = next((s for s in container_statuses(pod) if s["name"] == image.container), None)
-    seen = (status or {}).get("imageID") or ""
-    if not seen:
-        return Problem(subject, "no image id in its status", "a running image")
-    if image.image_id is None:
-        return None
-    return _differs(subject, "image id", _digest(seen), _digest(image.image_id))
 
 
 def _digest(image_id: str) -> str:
