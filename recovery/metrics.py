@@ -20,15 +20,14 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from signals.catalogue import recovery as names
-from signals.catalogue.pushgateway import JOB_PERIOD, JOB_SUCCESS, PRODUCER
+from signals import recovery_metrics as names
+from signals.pushed_jobs import JOB_PERIOD, JOB_SUCCESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from recovery.model import Point, Verification
-    from signals.catalogue.model import Metric
 
     Values = dict[str, float | Mapping[str, float]]
     """Metric → value, or store → value."""
@@ -40,11 +39,6 @@ _TIMEOUT_SECONDS: Final = 10.0
 _PAUSES_SECONDS: Final = (1.0, 5.0)
 _ANSWER_BYTES: Final = 400
 _SERVER_ERROR: Final = 500
-_KNOWN: Final[dict[str, Metric]] = {
-    metric.name: metric
-    for metric in PRODUCER.metrics
-    if metric in names.METRICS or metric.name in (JOB_SUCCESS, JOB_PERIOD)
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +152,9 @@ def push(
 
 
 def _family(name: str, value: float | Mapping[str, float]) -> GaugeMetricFamily:
-    metric = _KNOWN.get(name)
+    metric = names.PUSHED.get(name)
     if metric is None:
-        raise ValueError(f"metric {name!r} is not in the catalogue; known are {', '.join(sorted(_KNOWN))}")
+        raise ValueError(f"metric {name!r} is not in the catalogue; known are {', '.join(sorted(names.PUSHED))}")
     samples = (
         {(store,): number for store, number in value.items()} if not isinstance(value, (int, float)) else {(): value}
     )

@@ -59,3 +59,12 @@ class Inside:
     space: dict[str, int]
     roots: dict[str, str]
     log_ages: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Lock:
+    """Default retention of a bucket. mode: None without one. why: what the store said where it told of none."""
+
+    mode: str | None
+    days: int
+    why: str = ""

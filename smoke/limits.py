@@ -60,6 +60,13 @@ STEPS_SHOWN: Final = 6
 WATCHDOG: Final = 150.0
 WATCHDOG_AGE: Final = 300.0
 
+# Whatever a run of recovery does, it has ended by then; its Job is given as long.
+LONGEST_RUN: Final = 86400.0
+# A run begins when it is due, and takes a while: what it leaves behind is this much late at most.
+RUN_SLACK: Final = 3600.0
+# Clocks of a cluster are closer together than this; as the alert about it has it.
+POINT_FUTURE: Final = 60.0
+
 # A scrape and half of another: one late scrape is not yet a hole, two are. The minimum covers very short intervals.
 FRESH_INTERVALS: Final = 2.0
 FRESH_MINIMUM: Final = 5.0

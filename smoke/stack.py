@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from smoke import limits, poll
 from smoke.access.alertmanager import Alertmanager
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from smoke.proofs.model import Proof
-    from stacks.contract import Bucket, Component, Contract, Endpoint, Experiments, SecretRef
+    from stacks.contract import Bucket, Component, Contract, Endpoint, Experiments, Recovery, SecretRef
 
 Json = dict[str, Any]
 Made = TypeVar("Made", bound="Client")
@@ -43,7 +44,7 @@ ENDPOINT = "http"
 SINK = "sink"
 GATE = "gate"
 CLIENTS = (
-    *("prometheus", "alertmanager", "pushgateway", "sink", "swanlab", "gate", "objects"),
+    *("prometheus", "alertmanager", "pushgateway", "sink", "swanlab", "gate", "objects", "restore_points"),
     *("forwards", "kube"),
 )
 PROOFS = ("handover", "page_proof", "roundtrip", "roundtrip_pod")
@@ -131,6 +132,21 @@ class Stack:
         if self.contract.experiments is None:
             raise AccessError("contract", "has no section 'experiments', though it claims the capability for it")
         return self.contract.experiments
+
+    @property
+    def recovery(self) -> Recovery:
+        """What the contract promises of restore points. Raises AccessError when it promises nothing."""
+        if self.contract.recovery is None:
+            raise AccessError("contract", "has no section 'recovery', though it claims the capability for it")
+        return self.contract.recovery
+
+    @cached_property
+    def restore_points(self) -> Objects:
+        """Where restore points lie, asked with the key that reads them. Raises AccessError."""
+        promised = self.recovery
+        where = self._within(promised.target) if promised.own else _at(promised.target)
+        key = Key(self._value(promised.reader_access), self.secret(promised.reader_secret))
+        return Objects("target of restore points", where.locate, where.broken, key, promised.region)
 
     def api_key(self) -> str:
         """The key by which checks log in to SwanLab. Raises AccessError."""
@@ -261,12 +277,24 @@ class Stack:
         """By the endpoint's url if it has one, else through a port-forward."""
         endpoint = self._endpoint(component, role)
         if endpoint.url:
-            address = endpoint.url.rstrip("/")
-            return Where(lambda: address, lambda: None, own_address=True)
+            return _at(endpoint.url)
         key = (endpoint.namespace or self.contract.namespace, endpoint.service, endpoint.port)
+        return self._forwarded(endpoint.scheme, key)
+
+    def _within(self, address: str) -> Where:
+        """By an address that pods use: `scheme://service.namespace.svc:port`. Raises AccessError for another one."""
+        parts = urlsplit(address)
+        service, _, rest = (parts.hostname or "").partition(".")
+        namespace = rest.partition(".")[0]
+        if not (service and namespace and parts.port):
+            raise AccessError("contract", f"{address} is no address of a Service; accepted is http://name.space.svc:80")
+        return self._forwarded(parts.scheme, (namespace, service, parts.port))
+
+    def _forwarded(self, scheme: str, key: tuple[str, str, int]) -> Where:
+        """key: namespace, Service, port."""
 
         def locate() -> str:
-            return f"{endpoint.scheme}://127.0.0.1:{self.forwards.port(*key)}"
+            return f"{scheme}://127.0.0.1:{self.forwards.port(*key)}"
 
         return Where(locate, lambda: self.forwards.drop(*key), own_address=False)
 
@@ -276,3 +304,9 @@ class Stack:
         if found is None:
             raise AccessError("contract", f"component {component!r} has no endpoint {role!r}")
         return found
+
+
+def _at(url: str) -> Where:
+    """By an address that this machine can use."""
+    address = url.rstrip("/")
+    return Where(lambda: address, lambda: None, own_address=True)

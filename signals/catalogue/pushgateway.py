@@ -5,6 +5,7 @@ from __future__ import annotations
 from signals.catalogue.model import Budget, Metric, MetricType, Producer
 from signals.catalogue.process import PROCESS_METRICS
 from signals.catalogue.recovery import METRICS as RECOVERY_METRICS
+from signals.pushed_jobs import JOB_PERIOD, JOB_SUCCESS
 
 _STORAGE = "github.com/prometheus/pushgateway v1.11.1 storage/diskmetricstore.go"
 _HANDLER = "github.com/prometheus/pushgateway v1.11.1 handler/metrics.go"
@@ -12,11 +13,6 @@ _CONVENTION = "github.com/prometheus/pushgateway v1.11.1 handler/push.go"
 
 PAGE_PROOF = "plumbline_page_proof"
 """Pushed by smoke to prove that a page arrives; see signals/rules/page_proof.py."""
-
-JOB_SUCCESS = "plumbline_job_last_success_timestamp_seconds"
-JOB_PERIOD = "plumbline_job_period_seconds"
-"""A job that runs on a schedule pushes both, with POST, into one group of its own: when it last succeeded, and how
-often it means to. It is watched by what it promised."""
 
 _SELF = (
     Metric(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from signals.catalogue.pushgateway import JOB_PERIOD, JOB_SUCCESS
+from signals.pushed_jobs import JOB_PERIOD, JOB_SUCCESS
 from signals.rules.expressions import grew
 from signals.rules.model import Alert, Group, Severity
 

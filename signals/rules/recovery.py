@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from signals.catalogue import recovery as names
-from signals.catalogue.pushgateway import JOB_SUCCESS
+from signals import recovery_metrics as names
+from signals.pushed_jobs import JOB_SUCCESS
 from signals.rules.model import Alert, Group, Record, Severity
 
 if TYPE_CHECKING:

@@ -11,9 +11,11 @@ from xml.etree.ElementTree import ParseError
 import urllib3
 from minio import Minio
 from minio.error import InvalidResponseError, MinioException, S3Error, ServerError
+from minio.objectlockconfig import YEARS
 
 from smoke import limits
 from smoke.access.errors import RefusedError, UnreachableError
+from smoke.facts import Lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,8 @@ REGION = "us-east-1"
 REFUSED = 400
 SERVER_ERROR = 500
 SLOW_DOWN = 429
+NOT_FOUND = 404
+DAYS_OF_A_YEAR = 365
 
 
 @dataclass(frozen=True)
@@ -42,15 +46,23 @@ class Objects:
     """Requests to one store.
 
     name: how errors call it. locate: gives the base address at each call, because a port-forward may have moved.
-    broken: told when a connection failed. key: None asks as a stranger does. Raises UnreachableError (no answer, 429,
+    broken: told when a connection failed. key: None asks as a stranger does. region: which signatures name. Raises UnreachableError (no answer, 429,
     5xx) and RefusedError, with the store's own code in its words, from every method.
     """
 
-    def __init__(self, name: str, locate: Callable[[], str], broken: Callable[[], None], key: Key | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        locate: Callable[[], str],
+        broken: Callable[[], None],
+        key: Key | None,
+        region: str = REGION,
+    ) -> None:
         self.name = name
         self._locate = locate
         self._broken = broken
         self._key = key
+        self._region = region
         # Attempts are counted by the poller, which keeps the last error. Certificates come from the machine's trust.
         self._pool = urllib3.PoolManager(
             timeout=urllib3.Timeout(connect=limits.CONNECT, read=limits.REQUEST), retries=urllib3.Retry(0)
@@ -58,15 +70,19 @@ class Objects:
 
     def as_(self, key: Key | None) -> Objects:
         """The same store, asked with another key or with none."""
-        return Objects(self.name, self._locate, self._broken, key)
+        return Objects(self.name, self._locate, self._broken, key, self._region)
 
     def close(self) -> None:
         """Close the connections."""
         self._pool.clear()
 
-    def put(self, bucket: str, name: str, data: bytes) -> None:
-        """Write one object."""
-        self._ask(bucket, name, lambda client: client.put_object(bucket, name, BytesIO(data), len(data)))
+    def put(self, bucket: str, name: str, data: bytes) -> str | None:
+        """Write one object. Gives the version that was made, None in a bucket without versions."""
+
+        def write(client: Minio) -> str | None:
+            return client.put_object(bucket, name, BytesIO(data), len(data)).version_id
+
+        return self._ask(bucket, name, write)
 
     def get(self, bucket: str, name: str) -> bytes:
         """The bytes of one object."""
@@ -80,9 +96,9 @@ class Objects:
 
         return self._ask(bucket, name, read)
 
-    def delete(self, bucket: str, name: str) -> None:
-        """Remove one object; one that does not exist is fine."""
-        self._ask(bucket, name, lambda client: client.remove_object(bucket, name))
+    def delete(self, bucket: str, name: str, version: str | None = None) -> None:
+        """Remove one object, or one version of it; one that does not exist is fine."""
+        self._ask(bucket, name, lambda client: client.remove_object(bucket, name, version))
 
     def names(self, bucket: str, prefix: str = "") -> list[str]:
         """Names of all objects of a bucket that begin like this."""
@@ -92,6 +108,23 @@ class Objects:
 
         return self._ask(bucket, prefix, listed)
 
+    def lock(self, bucket: str) -> Lock:
+        """Default retention of a bucket. That a bucket has no lock is an answer; that there is no bucket as well."""
+
+        def read(client: Minio) -> Lock:
+            try:
+                found = client.get_object_lock_config(bucket)
+            except S3Error as error:
+                if _status(error) != NOT_FOUND:
+                    raise
+                return Lock(None, 0, f"({error.code})")
+            except ValueError as error:
+                return Lock(None, 0, f"that can be read ({error})")
+            days = (found.duration or 0) * (DAYS_OF_A_YEAR if found.duration_unit == YEARS else 1)
+            return Lock(found.mode, days)
+
+        return self._ask(bucket, "?object-lock", read)
+
     def _client(self) -> Minio:
         parts = urlsplit(self._locate())
         return Minio(
@@ -99,7 +132,7 @@ class Objects:
             access_key=self._key.access if self._key else None,
             secret_key=self._key.secret if self._key else None,
             secure=parts.scheme == "https",
-            region=REGION,
+            region=self._region,
             http_client=self._pool,
         )
 

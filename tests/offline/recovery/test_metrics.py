@@ -13,8 +13,8 @@ import requests
 
 from recovery.metrics import Measured, Run, created, failed, predicted_restore_seconds, pruned, push, verified
 from recovery.model import Part, Point, Verification
-from signals.catalogue import recovery as names
-from signals.catalogue.pushgateway import JOB_PERIOD, JOB_SUCCESS
+from signals import recovery_metrics as names
+from signals.pushed_jobs import JOB_PERIOD, JOB_SUCCESS
 from tests.offline.programs import free_port, require, running
 from tests.offline.serving import serving
 
@@ -198,7 +198,7 @@ def test_names_that_need_quoting_stay_what_they_are(empty: str) -> None:
 def test_every_metric_of_the_catalogue_is_pushed_and_with_its_type(empty: str) -> None:
     every = made() | verified(RUN, GOOD, restored_bytes=1, newest_good=POINT, damaged=0)
     every |= pruned(RUN, kept=1) | failed(RUN, store="x")
-    assert {metric.name for metric in names.METRICS} == set(every) - {JOB_SUCCESS, JOB_PERIOD}
+    assert set(names.RECOVERY) == set(every) - {JOB_SUCCESS, JOB_PERIOD}
     assert push(empty, names.CREATE, every) is None
     group = requests.get(f"{empty}/api/v1/metrics", timeout=10).json()["data"][0]
     assert {group[name]["type"] for name in every} == {"GAUGE"}
