@@ -48,7 +48,9 @@ def verify(
             _part(part, by_name.get(part.store), reader, tell, found)
         except DamagedError as damage:
             found.differences.append(f"{part.store}: {damage}")
-    if cross_check is not None and not found.differences:
+    if cross_check is None:
+        found.figures[CROSS] = {"checked": False}
+    elif not found.differences:
         tell(CROSS)
         try:
             differences, figures = cross_check(point, reader)

@@ -6,6 +6,7 @@ The suite holds one test per id; a test that carries no id of this page makes th
 from __future__ import annotations
 
 from smoke.model import Check, Impact
+from smoke.registry_recovery import recovery
 
 PROMETHEUS = "prometheus"
 DCGM = "dcgm-exporter"
@@ -392,7 +393,7 @@ def _disruptive() -> tuple[Check, ...]:
 
 _ALL = (
     *(*_cluster(), *_workloads(), *_prometheus(), *_scraping(), *_gpus(), *_alerting()),
-    *(*_objects(), *_experiments(), *_roundtrips(), *_inside(), *_machine(), *_disruptive()),
+    *(*_objects(), *_experiments(), *_roundtrips(), *recovery(), *_inside(), *_machine(), *_disruptive()),
 )
 REGISTRY: dict[str, Check] = {check.id: check for check in _ALL}
 CHECK_IDS: tuple[str, ...] = tuple(REGISTRY)

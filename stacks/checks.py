@@ -55,6 +55,8 @@ BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
         "swanlab.roundtrip",
     ),
     ("experiments", "experiments-pod"): ("swanlab.roundtrip_pod",),
+    ("recovery",): ("recovery.jobs", "recovery.target"),
+    ("recovery", "metrics"): ("recovery.points",),
     ("node-access",): ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"),
 }
 """Capabilities → checks that run where all of them are claimed."""

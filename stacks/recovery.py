@@ -89,6 +89,11 @@ class Recovery(Section):
         description="key for which the stack's Secrets are sealed into each point; its private half is in no cluster; "
         "without it they are left out",
     )
+    cross_check: bool = Field(
+        default=False,
+        description="true if a verification holds PostgreSQL, ClickHouse and objects against each other as well; that "
+        "needs a SwanLab whose schema is known, and the vendor publishes none",
+    )
     scratch: Scratch = Field(default_factory=Scratch, description="keys postgres, clickhouse, redis, work")
     gate_max_age: Duration = Field(
         default="24h", description="an upgrade begins only behind a verified point that is younger"

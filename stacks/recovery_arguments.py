@@ -72,6 +72,7 @@ def recovery_args(settings: Settings, images: Images) -> of.RecoveryArgs:
         rpo_seconds=int(duration_seconds(wanted.rpo)),
         rto_seconds=int(duration_seconds(wanted.rto)),
         recovery_public_key=wanted.recovery_public_key,
+        cross_check=wanted.cross_check,
         metrics_url=f"http://{push.NAME}.{settings.namespace}.svc:{push.PORT}",
         quiesce=of.Quiesce(
             order=tuple(lab.service_name(program) for program in STOP_ORDER),

@@ -146,6 +146,7 @@ class RecoveryArgs:
     instance: the stack's namespace. namespace: recovery's own. swanlab_namespace: where the live stores' Secrets are.
     sealed: Secrets in SwanLab's namespace that go into a point, sealed; may_be_absent: those of them that may come
     later. recovery_public_key: for whom they are sealed, None: they are left out. metrics_url: of the Pushgateway.
+    cross_check: whether a verification holds the stores against each other.
     volume_work: most that a run keeps on disk. storage_class: of the scratch stores' volumes, None is the default.
     alertmanager_pods: labels of the live Alertmanager's pods, None for none.
     """
@@ -166,6 +167,7 @@ class RecoveryArgs:
     rpo_seconds: int
     rto_seconds: int
     recovery_public_key: str | None
+    cross_check: bool
     metrics_url: str | None
     quiesce: Quiesce
     resources: Resources

@@ -63,9 +63,13 @@ def arguments(command: Command) -> list[str]:
 
 
 def create_secrets(args: RecoveryArgs) -> tuple[str, ...]:
-    """Secrets that the creating pod mounts: of the live stores, those to seal, the writer's and the signing key."""
+    """Secrets that the creating pod mounts: of the live stores, those to seal, of two accounts, and the signing key.
+
+    The reader's: both accounts are tried before each point, and what the target has is not sent again.
+    """
     sealed = args.sealed if args.recovery_public_key is not None else ()
-    return tuple(dict.fromkeys((*_live_secrets(args), *sealed, args.target.writer.secret, SIGNING)))
+    target = args.target
+    return tuple(dict.fromkeys((*_live_secrets(args), *sealed, target.writer.secret, target.reader.secret, SIGNING)))
 
 
 def _live_secrets(args: RecoveryArgs) -> tuple[str, ...]:

@@ -46,8 +46,8 @@ class Objects:
     """Requests to one store.
 
     name: how errors call it. locate: gives the base address at each call, because a port-forward may have moved.
-    broken: told when a connection failed. key: None asks as a stranger does. region: which signatures name. Raises UnreachableError (no answer, 429,
-    5xx) and RefusedError, with the store's own code in its words, from every method.
+    broken: told when a connection failed. key: None asks as a stranger does. region: which signatures name. Raises
+    UnreachableError (no answer, 429, 5xx) and RefusedError, with the store's own code in its words, from every method.
     """
 
     def __init__(

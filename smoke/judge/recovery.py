@@ -1,28 +1,25 @@
-"""Restore points: who makes them, how old they are, and what keeps anybody from deleting them."""
+"""Who makes, verifies and prunes restore points: CronJobs, what their newest runs came to, and what those left."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from smoke import limits
 from smoke.judge.pods import TERMINAL_REASONS, container_statuses, is_live
-from smoke.judge.units import timestamp
+from smoke.judge.units import hours, moment, timestamp
 from smoke.judge.workloads import image_id, reference
 from smoke.model import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from smoke.facts import Lock
     from stacks.contract import Recovery, RecoveryJob
 
 Json = dict[str, Any]
 
 CREATE: Final = "create"
 VERIFY: Final = "verify"
-COMPLIANCE: Final = "COMPLIANCE"
 NAME_LABEL: Final = "app.kubernetes.io/name"
 MANUAL: Final = "cronjob.kubernetes.io/instantiate"
 """What `kubectl create job --from` writes on a Job, which has the CronJob as its owner all the same."""
@@ -44,6 +41,11 @@ class Seen:
     def subject(self) -> str:
         """How problems call it."""
         return f"CronJob {self.promised.namespace}/{self.promised.name}"
+
+    @property
+    def period(self) -> int | None:
+        """Seconds; None for one that never starts a Job."""
+        return self.promised.period_seconds
 
     @property
     def made(self) -> float | None:
@@ -69,16 +71,6 @@ class Seen:
         return timestamp(told) if told else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """What Prometheus tells of restore points: Unix times and a number, None where it has no series. now: its time."""
-
-    now: float
-    point: float | None
-    verified: float | None
-    differences: float | None
-
-
 def is_run(pod: Json, promised: Recovery) -> bool:
     """Whether the pod is of a Job of recovery, which ends, and may fail once before it does."""
     owners = pod["metadata"].get("ownerReferences") or []
@@ -95,7 +87,9 @@ def jobs(seen: Mapping[str, Seen], now: float) -> list[Problem]:
             problems.append(Problem(one.subject, "does not exist", "exists"))
             continue
         create = seen.get(CREATE) if command == VERIFY else None
-        problems += [*_spec(one, one.live), *_ran(one, now), *_outcome(one, create), *_pods(one)]
+        problems += _spec(one, one.live)
+        if one.period is not None:
+            problems += [*_ran(one, one.period, now), *_outcome(one, create), *_pods(one)]
     return problems
 
 
@@ -105,14 +99,14 @@ def jobs_told(seen: Mapping[str, Seen]) -> str:
 
 
 def leftovers(pods: list[Json], kept: Collection[str], claims: list[Json], now: float) -> list[Problem]:
-    """Nothing of a run that has hung or was killed. kept: names of pods that are to stay. now: the API server's time."""
+    """Nothing of a run that hung or was killed. kept: names of pods that are to stay. now: the API server's time."""
     problems = []
     for pod in pods:
         meta = pod["metadata"]
         age = now - timestamp(pod.get("status", {}).get("startTime") or meta["creationTimestamp"])
         if meta["name"] not in kept and is_live(pod) and age > limits.LONGEST_RUN:
             name = f"pod {meta['namespace']}/{meta['name']}"
-            problems.append(Problem(name, f"there for {_hours(age)}", f"ended within {_hours(limits.LONGEST_RUN)}"))
+            problems.append(Problem(name, f"there for {hours(age)}", f"ended within {hours(limits.LONGEST_RUN)}"))
     uids = {pod["metadata"]["uid"] for pod in pods}
     for claim in claims:
         owners = [o for o in claim["metadata"].get("ownerReferences") or [] if o.get("kind") == "Pod"]
@@ -122,61 +116,13 @@ def leftovers(pods: list[Json], kept: Collection[str], claims: list[Json], now: 
     return problems
 
 
-def points(told: Told, promised: Recovery, ages: Mapping[str, float | None]) -> list[Problem]:
-    """The newest point, and the newest that was verified, are young enough; the last verification found no difference.
-
-    ages: command → seconds since its CronJob was made, None if there is none: before a point is due, none is missed.
-    """
-    problems = _young("newest restore point", told.point, told.now, promised.rpo_seconds, ages.get(CREATE))
-    subject = "newest verified restore point"
-    if told.verified == 0:
-        problems.append(Problem(subject, "none of those that were verified is good", "a good one"))
-    else:
-        problems += _young(subject, told.verified, told.now, verified_within(promised), ages.get(VERIFY))
-    if told.differences is not None and told.differences != 0:
-        problems.append(Problem("last verification", f"{told.differences:g} differences", "none"))
-    return problems
-
-
-def points_told(told: Told, promised: Recovery, ages: Mapping[str, float | None]) -> str:
-    """How old they are; of one that is not there yet, when it is due."""
-    lines = []
-    for name, value, command in (("", told.point, CREATE), ("verified ", told.verified, VERIFY)):
-        if value:
-            lines.append(f"newest {name}restore point: of {moment(value)}, {_hours(told.now - value)} old")
-        else:
-            due = told.now - (ages.get(command) or 0) + promised.jobs[command].period_seconds
-            lines.append(f"no {name}restore point yet; the first is due at {moment(due)}")
-    return "\n".join(lines)
-
-
-def verified_within(promised: Recovery) -> float:
-    """Greatest age in seconds of the newest verified point.
-
-    It was verified one period and an hour ago, and by then had the age that a point may have; where points are made
-    more often than they are verified, one verification may be missing.
-    """
-    period = promised.jobs[VERIFY].period_seconds
-    return period + limits.RUN_SLACK + max(period, promised.rpo_seconds)
-
-
-def locked(bucket: str, lock: Lock, least: int) -> list[Problem]:
-    """What is written to the bucket is locked by default, for at least so many days, in the mode that nobody lifts."""
-    if lock.mode == COMPLIANCE and lock.days >= least:
-        return []
-    seen = f"{lock.mode} for {lock.days} days" if lock.mode else f"no default retention {lock.why}".strip()
-    return [Problem(f"bucket {bucket}", seen, f"{COMPLIANCE} for at least {least} days", terminal=True)]
-
-
-def moment(at: float) -> str:
-    """Unix time in words."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _spec(seen: Seen, live: Json) -> list[Problem]:
     spec, problems = live["spec"], []
-    if spec.get("suspend"):
+    suspended = bool(spec.get("suspend"))
+    if suspended and seen.period is not None:
         problems.append(Problem(seen.subject, "suspended", "not suspended", terminal=True))
+    if not suspended and seen.period is None:
+        problems.append(Problem(seen.subject, "starts Jobs by itself", "suspended: people start them", terminal=True))
     policy = spec.get("concurrencyPolicy", "Allow")
     if policy != "Forbid":
         problems.append(Problem(seen.subject, f"concurrencyPolicy {policy}", "Forbid", terminal=True))
@@ -185,14 +131,14 @@ def _spec(seen: Seen, live: Json) -> list[Problem]:
     return [*problems, *([wrong] if wrong else [])]
 
 
-def _ran(seen: Seen, now: float) -> list[Problem]:
+def _ran(seen: Seen, period: int, now: float) -> list[Problem]:
     """Not asked of a CronJob that is younger than the time in which it must have run."""
-    allowed = _PERIODS * seen.promised.period_seconds
+    allowed = _PERIODS * period
     last = max([*map(_created, seen.started), seen.status("lastScheduleTime") or 0.0])
     if now - (seen.made or 0.0) <= allowed or now - last <= allowed:
         return []
-    ago = f"{_hours(now - last)} ago" if last else "never"
-    return [Problem(seen.subject, f"last started a Job {ago}", f"one within {_hours(allowed)}, two of its periods")]
+    ago = f"{hours(now - last)} ago" if last else "never"
+    return [Problem(seen.subject, f"last started a Job {ago}", f"one within {hours(allowed)}, two of its periods")]
 
 
 def _outcome(seen: Seen, create: Seen | None) -> list[Problem]:
@@ -206,18 +152,20 @@ def _outcome(seen: Seen, create: Seen | None) -> list[Problem]:
     unknown = last is not None and not any(_created(job) >= last for job in seen.started)
     if last is not None and unknown and (well is None or well < last) and not _too_early(last, create):
         when = moment(well) if well else "never"
-        problems.append(Problem(seen.subject, f"run of {moment(last)} is gone, last success {when}", "a run that ended well"))
+        problems.append(
+            Problem(seen.subject, f"run of {moment(last)} is gone, last success {when}", "a run that ended well")
+        )
     return problems
 
 
 def _too_early(start: float, create: Seen | None) -> bool:
     """Whether a verification began before there could be a point: none was due by then, and none is known of."""
     made = create.made if create else None
-    if create is None or made is None:
+    if create is None or made is None or create.period is None:
         return False
     successes = [_end(job) for job in create.jobs if _is_complete(job) and _label(job) == create.promised.name]
     known = [end for end in (*successes, create.status("lastSuccessfulTime")) if end is not None]
-    return start < made + create.promised.period_seconds + limits.RUN_SLACK and not any(end <= start for end in known)
+    return start < made + create.period + limits.RUN_SLACK and not any(end <= start for end in known)
 
 
 def _pods(seen: Seen) -> list[Problem]:
@@ -240,22 +188,9 @@ def _pods(seen: Seen) -> list[Problem]:
     return problems
 
 
-def _young(subject: str, value: float | None, now: float, allowed: float, age: float | None) -> list[Problem]:
-    expected = f"one that is at most {_hours(allowed)} old"
-    if value is None:
-        if age is not None and age <= allowed:
-            return []
-        since = "no CronJob makes one" if age is None else f"its CronJob is there for {_hours(age)}"
-        return [Problem(subject, f"none is told of, and {since}", expected)]
-    if value - now > limits.POINT_FUTURE:
-        return [Problem(subject, f"of {moment(value)}, which is to come", f"before {moment(now)}: a clock is wrong")]
-    # Not a number is neither more nor less than anything.
-    if now - value <= allowed:
-        return []
-    return [Problem(subject, f"{_hours(now - value)} old", expected)]
-
-
 def _run_told(seen: Seen, command: str, everything: Mapping[str, Seen]) -> str:
+    if seen.period is None:
+        return "there for people to start Jobs from, and suspended"
     job = seen.newest_ended
     if job is not None:
         how = "failed, for there was no restore point yet," if _failure(job) else "ended well"
@@ -266,7 +201,7 @@ def _run_told(seen: Seen, command: str, everything: Mapping[str, Seen]) -> str:
     if last is not None:
         early = command == VERIFY and _too_early(last, everything.get(CREATE)) and not seen.started
         return f"run of {moment(last)} {'found no restore point yet' if early else 'has not ended'}"
-    return f"no run yet; the first is due at {moment((seen.made or 0) + seen.promised.period_seconds)}"
+    return f"no run yet; the first is due at {moment((seen.made or 0) + seen.period)}"
 
 
 def _is_owned(job: Json, live: Json) -> bool:
@@ -307,7 +242,3 @@ def _label(live: Json) -> str:
 
 def _pods_of(job: Json, pods: list[Json]) -> str:
     return ", ".join(pod["metadata"]["name"] for pod in pods if _is_owned(pod, job)) or "none left"
-
-
-def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:.1f} h"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 DURATION = re.compile(r"(\d+)(ms|[smhdwy])")
 DURATION_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
@@ -60,3 +60,13 @@ def timestamp(text: str) -> float:
     Raises ValueError.
     """
     return datetime.fromisoformat(text).timestamp()
+
+
+def moment(at: float) -> str:
+    """Unix time as RFC 3339 in UTC, to the second."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def hours(seconds: float) -> str:
+    """A length of time in words."""
+    return f"{seconds / 3600:.1f} h"

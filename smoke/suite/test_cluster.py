@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from smoke import limits, poll
 from smoke.access.kube import APPS
 from smoke.check import check
-from smoke.judge import claims, gpu, identity, nodes, pods, workloads
+from smoke.judge import claims, gpu, identity, nodes, pods, recovery, workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,8 +96,13 @@ def test_node_conditions(stack: Stack) -> str:
 
 
 def _pods(stack: Stack) -> dict[str, list[Json]]:
-    """Namespace → its pods, without those of smoke itself."""
-    return {where: [pod for pod in stack.kube.pods(where) if not gpu.is_sentinel(pod)] for where in stack.namespaces()}
+    """Namespace → its pods, without those of smoke itself, and of jobs of recovery, which have a check of their own."""
+    promised = stack.contract.recovery
+
+    def is_meant(pod: Json) -> bool:
+        return not (gpu.is_sentinel(pod) or (promised and recovery.is_run(pod, promised)))
+
+    return {where: [pod for pod in stack.kube.pods(where) if is_meant(pod)] for where in stack.namespaces()}
 
 
 def _by_namespace(stack: Stack, judge: Callable[[list[Json], str], list[Problem]]) -> list[Problem]:

@@ -9,7 +9,7 @@ from smoke import limits, poll
 from smoke.access.errors import AccessError, RefusedError
 from smoke.access.kube import APPS
 from smoke.check import check
-from smoke.judge import experiments, gpu, pods, survival, swanlab
+from smoke.judge import experiments, gpu, pods, recovery, survival, swanlab
 from smoke.judge.workloads import pods_of
 from smoke.model import CheckFailedError, Problem
 
@@ -99,8 +99,9 @@ def _claims(stack: Stack) -> list[str]:
 
 def _living(stack: Stack) -> dict[str, list[Json]]:
     """Pods that hold or serve state of SwanLab, by namespace; what smoke itself has made, and Jobs, are not."""
-    namespace = stack.namespace_of(stack.component("swanlab"))
-    found = {namespace: [pod for pod in stack.kube.pods(namespace) if pods.is_live(pod) and not gpu.is_sentinel(pod)]}
+    namespace, promised = stack.namespace_of(stack.component("swanlab")), stack.contract.recovery
+    living = [pod for pod in stack.kube.pods(namespace) if pods.is_live(pod) and not gpu.is_sentinel(pod)]
+    found = {namespace: [pod for pod in living if not (promised and recovery.is_run(pod, promised))]}
     if stack.claims("object-store"):
         where = stack.namespace_of(stack.component("object-store"))
         own = [pod for pod, _ in stack.pods_of("object-store")]

@@ -63,13 +63,13 @@ def test_contract_promises_jobs_and_aims(tmp_path: Path) -> None:
     assert promised is not None
     jobs = {name: (job.namespace, job.name, job.period_seconds) for name, job in promised.jobs.items()}
     assert jobs == {
-        "create": ("plumbline-swanlab", "recovery-create", 3600),
-        "verify": ("plumbline-recovery", "recovery-verify", 21600),
+        "create": ("plumbline-swanlab", "recovery-create", 21600),
+        "verify": ("plumbline-recovery", "recovery-verify", 43200),
         "prune": ("plumbline-recovery", "recovery-prune", 86400),
         "restore": ("plumbline-swanlab", "recovery-restore", None),
     }
     assert {job.image.reference for job in promised.jobs.values()} == {BUILT["recovery"].reference}
-    assert (promised.rpo_seconds, promised.rto_seconds, promised.gate_max_age_seconds) == (7200, 1800, 43200)
+    assert (promised.rpo_seconds, promised.rto_seconds, promised.gate_max_age_seconds) == (28800, 1800, 86400)
     assert (promised.target, promised.bucket) == ("http://recovery-store.plumbline-recovery.svc:8333", "recovery")
     assert (promised.own, promised.sealed, promised.lock_days) == (True, False, 1)
     assert Contract.model_validate_json(found.model_dump_json()) == found
@@ -149,5 +149,5 @@ def pushes(stack: str) -> set[str]:
 def test_rules_hold_points_to_the_aims_of_the_settings() -> None:
     aims = rule_inputs(settings("local"), ()).recovery
     assert aims is not None
-    assert (aims.rpo_seconds, aims.rto_seconds, aims.verify_period_seconds) == (7200, 1800, 21600)
+    assert (aims.rpo_seconds, aims.rto_seconds, aims.verify_period_seconds) == (28800, 1800, 43200)
     assert rule_inputs(settings("prod"), ()).recovery is None

@@ -79,9 +79,11 @@ def test_program_takes_it(args: RecoveryArgs, side: Side, tmp_path: Path) -> Non
     assert opened.config.target.signing_key() == b"k" * 32
 
 
-def test_creating_side_has_the_writers_account_and_every_live_store() -> None:
+def test_creating_side_has_writer_and_reader_and_every_live_store() -> None:
     found = shown(local(), "create")
-    assert (found["target"]["reader"], found["target"]["pruner"], found["scratch"]) == (None, None, [])
+    assert (found["target"]["pruner"], found["scratch"]) == (None, [])
+    assert found["target"]["writer"] is not None
+    assert found["target"]["reader"] is not None
     assert [(store["kind"], store["name"]) for store in found["stores"]] == LIVE
 
 

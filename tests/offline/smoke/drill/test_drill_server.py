@@ -1,4 +1,4 @@
-"""The timed run against the servers of the stand-in and real stores: what they acknowledge, keep, lose and give back."""
+"""The timed run against the stand-in's servers and real stores: what they acknowledge, keep, lose and give back."""
 
 from __future__ import annotations
 
@@ -137,14 +137,15 @@ def _all_points(drilled: Drilled) -> None:
 
 
 def _altered(drilled: Drilled) -> None:
-    uid = drilled.uid()
-    drilled.points(f"DELETE FROM scalar WHERE uid = '{uid}' AND key = 'drill/a' AND step = 7")  # noqa: S608  # an id
-    columns = "SELECT * REPLACE (7 AS step) FROM scalar"
-    drilled.points(f"INSERT INTO scalar {columns} WHERE uid = '{uid}' AND key = 'drill/a' AND step = 8")  # noqa: S608  # an id
+    """Of two rows of a step the one with the higher precedence counts."""
+    row = "* REPLACE (value + 1 AS value, precedence + 1 AS precedence)"
+    condition = f"uid = '{drilled.uid()}' AND key = 'drill/a' AND step = 7"
+    drilled.points(f"INSERT INTO scalar SELECT {row} FROM scalar WHERE {condition}")  # noqa: S608  # an id
 
 
 def _images(drilled: Drilled) -> list[str]:
-    found = drilled.site.objects.list_objects(PRIVATE, f"{drilled.target.project_id}/{drilled.target.run_id}/", True)
+    prefix = f"{drilled.target.project_id}/{drilled.target.run_id}/"
+    found = drilled.site.objects.list_objects(PRIVATE, prefix, recursive=True)
     return sorted(str(one.object_name) for one in found if "/media/image/" in str(one.object_name))
 
 

@@ -26,7 +26,8 @@ class WrittenSwanLab(FakeSwanLab):
     """Its only project is the drill's.
 
     stop_after: requests of points after which this process gets SIGTERM. refuses: numbers of those, from 1, that are
-    answered so. keeps_refused: they are stored all the same, as behind an answer that got lost.
+    answered so. keeps_refused: they are stored all the same, as behind an answer that got lost. after: called with such
+    a request. gone: parts of the paths of files that nobody can get. refused_files: paths that nobody can put.
     """
 
     def __init__(self) -> None:
@@ -38,6 +39,8 @@ class WrittenSwanLab(FakeSwanLab):
         self.posts = 0
         self.put: dict[str, bytes] = {}
         self.gone: set[str] = set()
+        self.refused_files: set[str] = set()
+        self.after: dict[int, Callable[[], None]] = {}
         self.finishes = True
 
     def restored(self) -> WrittenSwanLab:
@@ -53,6 +56,8 @@ class WrittenSwanLab(FakeSwanLab):
 
     def answer(self, request: Request) -> Answer:
         if request.method == "PUT" and request.path.startswith("/swanlab-private/"):
+            if request.path in self.refused_files:
+                return 503, b"no"
             self.put[request.path] = request.body
             return 200, b""
         path = request.path.replace(f"{USER}/{DRILL}", PROJECT)
@@ -115,6 +120,7 @@ class WrittenSwanLab(FakeSwanLab):
         self.posts += 1
         if self.posts == self.stop_after:
             os.kill(os.getpid(), signal.SIGTERM)
+        self.after.get(self.posts, lambda: None)()
         refused = self.refuses.get(self.posts)
         if refused is None or self.keeps_refused:
             self._store_points(self.runs[body["experimentId"]], body)
