@@ -43,11 +43,23 @@ _PLACES: Final = {
     "discard": "restore",
 }
 """Word of the program → CronJob of the contract whose pods have the accounts and stores that it needs."""
+_AS_SCHEDULED: Final = frozenset(
+    {
+        ("create",),
+        ("create", "--mode", "online"),
+        ("create", "--mode", "quiesced"),
+        ("verify", "--latest"),
+        ("prune",),
+    }
+)
+"""Words that do what the schedule does. Their Job belongs to the CronJob, whose last success it becomes: an upgrade
+asks for that. A verification of a point of last week, or `--help`, must never count as one."""
 _START_SECONDS: Final = 300.0
 _KUBECTL_SECONDS: Final = 120.0
 _PAUSE_SECONDS: Final = 1.0
 _ENDED_SECONDS: Final = 60.0
 _KEPT_SECONDS: Final = 3600
+_TAIL_LINES: Final = 50
 
 
 @dataclass(frozen=True)
@@ -57,10 +69,10 @@ class Kubectl:
     begin: tuple[str, ...]
     environment: dict[str, str]
 
-    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
-        """What it printed. Raises ProgramError."""
+    def __call__(self, *arguments: str, stdin: str | None = None, timeout: float = _KUBECTL_SECONDS) -> str:
+        """What it printed. timeout: seconds. Raises ProgramError."""
         argv = [*self.begin, *arguments]
-        return run(argv, timeout=_KUBECTL_SECONDS, env=self.environment, stdin=stdin).stdout
+        return run(argv, timeout=timeout, env=self.environment, stdin=stdin).stdout
 
     def attached(self, *arguments: str) -> int:
         """Run it in front of the user; its exit code."""
@@ -93,20 +105,54 @@ def kubectl_of(engine: Engine, contract: Path) -> Kubectl:
     return Kubectl(tuple(begin), direct(os.environ))
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """code: exit code of the program. facts: what it said with `--json`, empty if that cannot be read."""
+
+    code: int
+    facts: Json
+
+
 def run_job(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> int:
     """Make the Job, show what it says, and give its exit code. cron_job: namespace and name.
 
     Ctrl-C deletes the Job: the program in it then ends in order, and starts again whom it stopped.
     """
+    return _ended(kubectl, cron_job, words)[0]
+
+
+def outcome_of(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> Outcome:
+    """As `run_job`, with what the program said of its outcome for machines. words: without `--json`."""
+    code, pod = _ended(kubectl, cron_job, ("--json", *words))
+    # Asked once more: a log that is followed may be cut off by whatever stands between.
+    printed = kubectl("-n", cron_job["namespace"], "logs", pod, "-c", CONTAINER, f"--tail={_TAIL_LINES}")
+    return Outcome(code, _facts(printed))
+
+
+def _facts(printed: str) -> Json:
+    """The last line that is an outcome."""
+    for line in reversed(printed.splitlines()):
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict) and "code" in found:
+            return found
+    return {}
+
+
+def _ended(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> tuple[int, str]:
+    """Exit code and pod of a Job that was made and has ended."""
     namespace = cron_job["namespace"]
     template = json.loads(kubectl("-n", namespace, "get", "cronjob", cron_job["name"], "-o", "json"))
-    job = manifest(template, words, f"recovery-{words[0]}-{time.time_ns() // 10**6 % 10**10}")
+    word = next(word for word in words if not word.startswith("-"))
+    job = manifest(template, words, f"recovery-{word}-{time.time_ns() // 10**6 % 10**10}")
     name = job["metadata"]["name"]
     kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(job))
     try:
         pod = _pod(kubectl, namespace, name)
         kubectl.attached("-n", namespace, "logs", "-f", pod, "-c", CONTAINER)
-        return _exit_code(kubectl, namespace, pod)
+        return _exit_code(kubectl, namespace, pod), pod
     except KeyboardInterrupt:
         print(f"interrupted: deleting job {name}", file=sys.stderr)
         kubectl("-n", namespace, "delete", "job", name, "--wait=true")
@@ -114,7 +160,10 @@ def run_job(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> int:
 
 
 def manifest(cron_job: Json, words: Sequence[str], name: str) -> Json:
-    """The Job of a CronJob with other words. It is tried once, since somebody looks at it, and goes after an hour."""
+    """The Job of a CronJob with other words. It is tried once, since somebody looks at it, and goes after an hour.
+
+    One that the CronJob owns may go earlier: it counts for the limits of the history.
+    """
     spec = json.loads(json.dumps(cron_job["spec"]["jobTemplate"]["spec"]))
     spec |= {"backoffLimit": 0, "ttlSecondsAfterFinished": _KEPT_SECONDS}
     pod = spec["template"]["spec"]
@@ -128,8 +177,20 @@ def manifest(cron_job: Json, words: Sequence[str], name: str) -> Json:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "namespace": meta["namespace"], "labels": labels},
+        "metadata": {"name": name, "namespace": meta["namespace"], "labels": labels, **_owned(meta, words)},
         "spec": spec,
+    }
+
+
+def _owned(cron_job: Json, words: Sequence[str]) -> Json:
+    """What `kubectl create job --from` writes on a Job. cron_job: its metadata. Nothing for other words."""
+    if tuple(word for word in words if word != "--json") not in _AS_SCHEDULED:
+        return {}
+    # Without blockOwnerDeletion: who sets that needs a right to finalizers of CronJobs.
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": cron_job["name"], "uid": cron_job["uid"]}
+    return {
+        "annotations": {"cronjob.kubernetes.io/instantiate": "manual"},
+        "ownerReferences": [{**owner, "controller": True}],
     }
 
 

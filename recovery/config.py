@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,14 +53,26 @@ class Config(Record):
     scratch: tuple[dict[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Opened:
-    """The configuration with its stores. Stores are opened without a connection: nothing is asked yet."""
+    """The configuration with its stores. One is opened, and its keys are read, by whoever asks for it: no pod has all.
+
+    sections, scratch_sections: of the live stores and of the scratch ones, each of the type of its kind.
+    """
 
     config: Config
-    stores: tuple[Store, ...]
-    scratch: tuple[Store, ...]
-    scratch_sections: tuple[Record, ...]
+    sections: tuple[Any, ...]
+    scratch_sections: tuple[Any, ...]
+
+    @cached_property
+    def stores(self) -> tuple[Store, ...]:
+        """The live stores. Raises RecoveryError if a key cannot be read."""
+        return tuple(_open(section, self.config.work) for section in self.sections)
+
+    @cached_property
+    def scratch(self) -> tuple[Store, ...]:
+        """The short-lived ones. Raises RecoveryError if a key cannot be read."""
+        return tuple(_open(section, self.config.work) for section in self.scratch_sections)
 
 
 def load(path: Path) -> Opened:
@@ -77,12 +90,7 @@ def load(path: Path) -> Opened:
         names = [section.name for section in sections]
         if len(set(names)) < len(names):
             raise RecoveryError(f"{path}: {where} has a name twice: {', '.join(sorted(names))}; give each its own")
-    return Opened(
-        config=config,
-        stores=tuple(_open(section, config.work) for section in live),
-        scratch=tuple(_open(section, config.work) for section in scratch),
-        scratch_sections=tuple(scratch),
-    )
+    return Opened(config, tuple(live), tuple(scratch))
 
 
 def _sections(path: Path, where: str, sections: tuple[dict[str, Any], ...]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recovery.crosscheck.check import crosscheck
@@ -13,7 +14,6 @@ from recovery.verify import indexed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -51,14 +51,14 @@ def cross_check(
         host=postgres.host,
         port=postgres.port,
         database=postgres.restore_as,
-        user_file=postgres.username_file,
-        password_file=postgres.password_file,
+        user_file=Path(postgres.username_file),
+        password_file=Path(postgres.password_file),
     )
     series = ClickHouseCopy(
         url=clickhouse.url,
         database=clickhouse.restore_as,
-        user_file=clickhouse.username_file,
-        password_file=clickhouse.password_file,
+        user_file=Path(clickhouse.username_file),
+        password_file=Path(clickhouse.password_file),
     )
 
     def check(point: Point, reader: Reader) -> tuple[tuple[str, ...], dict[str, JsonValue]]:

@@ -25,7 +25,7 @@ def recovery() -> tuple[Check, ...]:
             id="recovery.points",
             requirement="B4",
             claim="The newest restore point is as young as promised, and so is the newest that was restored and "
-            "compared; on a stack that is younger, none is due yet",
+            "compared, and the bucket holds both; on a stack that is younger, none is due yet",
             remedy="see what `recovery.jobs` says; make a point at once with `kubectl create job --from` the CronJob, "
             "and verify it in the same way",
             needs=(*NEEDS, "metrics"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -17,6 +19,8 @@ from components.naming import PART_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from kubernetes.client.rest import RESTResponse
 
     from stacks.settings import Settings
 
@@ -67,6 +71,9 @@ class Reader(Protocol):
 
     def schemas(self, version: str) -> dict[str, Json] | None:
         """OpenAPI schemas of a group and version (`apps/v1`), by their names. None if it is not served."""
+
+    def clock(self) -> datetime | None:
+        """What time it is there, by which it stamps its objects. None if it does not say."""
 
 
 def access(settings: Settings) -> Access:
@@ -161,11 +168,23 @@ class KubeReader:
         found = self._read(self._get, f"/openapi/v3/apis/{version}")
         return None if found is None else dict(found["components"]["schemas"])
 
+    def clock(self) -> datetime | None:
+        """The Date of an answer, whatever else that says: a refusal has one too. HTTP knows no zone but GMT."""
+        told = self._read(self._asked, "/version").headers.get("Date")
+        try:
+            return None if told is None else parsedate_to_datetime(told).replace(tzinfo=UTC)
+        except ValueError:
+            return None
+
     def _get(self, path: str, _request_timeout: tuple[float, float]) -> Json:
+        answer = self._asked(path, _request_timeout)
+        return cast("Json", self._api.response_deserialize(answer, {"200": "object"}).data)
+
+    def _asked(self, path: str, _request_timeout: tuple[float, float]) -> RESTResponse:
         request = self._api.param_serialize("GET", path, auth_settings=["BearerToken"])
         answer = self._api.call_api(*request, _request_timeout=_request_timeout)
         answer.read()  # type: ignore[no-untyped-call]  # the client is untyped
-        return cast("Json", self._api.response_deserialize(answer, {"200": "object"}).data)
+        return answer
 
     def _expandable(self, class_name: str | None) -> bool | None:
         """Reading a class is a cluster-wide right that a deployer may lack; then the API server is left to judge."""

@@ -1,4 +1,4 @@
-"""Everything that is asked before a change, and only asked: backend, identity, claims, Secrets, GPUs, an operator."""
+"""Everything that is asked before a change, and only asked: backend, identity, claims, Secrets, a way back, GPUs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from stacks.identity import check_identity
 from stacks.images import resolve
 from stacks.object_store import check_object_store
 from stacks.operator import check_operator
+from stacks.recovery_gate import check_gate
 from stacks.recovery_preflight import check_recovery
 from stacks.root_secret import check_same_root
 from stacks.secrets import check_secrets
@@ -51,6 +52,7 @@ def check_cluster(settings: Settings, where: Access, reader: Reader) -> None:
         args = swanlab_args(settings, resolve(settings.images, swanlab_roles(settings.swanlab)))
         check_same_root(settings, args.namespace, own_claims(reader, args.namespace, args.stack))
         check_swanlab(reader, args, pulumi.log.warn)
+        check_gate(reader, settings, args, pulumi.log.warn)
     if settings.recovery.mode == "managed":
         check_recovery(reader, settings)
     check_gpus(reader, settings, pulumi.log.warn)

@@ -95,6 +95,11 @@ class Recovery(Section):
         "needs a SwanLab whose schema is known, and the vendor publishes none",
     )
     scratch: Scratch = Field(default_factory=Scratch, description="keys postgres, clickhouse, redis, work")
+    gate: Literal["enforced", "off"] = Field(
+        default="enforced",
+        description="`enforced`: a durable stack changes a pin of SwanLab or of its databases only behind a verified "
+        "point; `off`: without one, for an emergency, and set back afterwards",
+    )
     gate_max_age: Duration = Field(
         default="24h", description="an upgrade begins only behind a verified point that is younger"
     )

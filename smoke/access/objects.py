@@ -108,6 +108,15 @@ class Objects:
 
         return self._ask(bucket, prefix, listed)
 
+    def written(self, bucket: str, prefix: str) -> dict[str, float]:
+        """Name → Unix time of the store when it was written, of all objects of a bucket that begin like this."""
+
+        def listed(client: Minio) -> dict[str, float]:
+            found = client.list_objects(bucket, prefix=prefix, recursive=True)
+            return {str(one.object_name): one.last_modified.timestamp() for one in found if one.last_modified}
+
+        return self._ask(bucket, prefix, listed)
+
     def lock(self, bucket: str) -> Lock:
         """Default retention of a bucket. That a bucket has no lock is an answer; that there is no bucket as well."""
 

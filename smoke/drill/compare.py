@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a series. text: a number, or the sha256 of a file. acked: Unix time, None where it never was.
+    """One value of a series. text: a number, or the sha256 of a file. sent, acked: Unix time.
 
-    proven: it was read back from the stores before any restore point began, so that no window excuses its loss.
+    acked is None where it never was. proven: it was read back from the stores before any restore point began, so that
+    no window excuses its loss.
     """
 
     step: int
     text: str
     acked: float | None
+    sent: float = 0.0
     proven: bool = False
 
 
@@ -36,7 +38,7 @@ class Weighed:
 
     acknowledged: until the disaster. expected: those of them that must be in the restore point. missing: of the
     acknowledged. overdue: of the expected. gaps: missing although a later value of the series is there. dangling:
-    steps whose file the server names and does not have. wrong: in words.
+    steps whose file the server names and does not have. late: there although sent after the disaster. wrong: in words.
     """
 
     series: str
@@ -48,6 +50,7 @@ class Weighed:
     overdue: tuple[Value, ...] = ()
     gaps: tuple[Value, ...] = ()
     dangling: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
     wrong: tuple[str, ...] = ()
 
 
@@ -92,6 +95,7 @@ def weigh(
         overdue=tuple(value for value in missing if _expected(value, asked)),
         gaps=tuple(value for value in missing if value.step < newest),
         dangling=tuple(sorted(step for step, texts in found.items() if None in texts)),
+        late=tuple(sorted(step for step, value in there.items() if value.sent > asked.disaster)),
         wrong=tuple(f"{series} {words}" for _, words in sorted(wrong.items())),
     )
 

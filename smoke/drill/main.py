@@ -1,4 +1,4 @@
-"""The commands `python -m smoke.drill write` and `judge`. Their exit code is the verdict."""
+"""The commands `python -m smoke.drill write`, `judge` and `clean`. Their exit code is the verdict."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ import os
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from smoke import poll
 from smoke.access.errors import AccessError
 from smoke.drill import journal_reader, times
 from smoke.drill.errors import DrillError
-from smoke.drill.model import Asked
+from smoke.drill.model import Asked, ids
 from smoke.drill.reading import Restoration
-from smoke.drill.sites import Target, identify, old_key
+from smoke.drill.sites import Copy, identify, old_key
 from smoke.drill.verdict import judge
 from smoke.drill.write import write
 from smoke.model import CheckFailedError
 from smoke.proofs.roundtrip_process import DEFAULT_HOME
 from smoke.redact import redact, remember
+from smoke.sdk.reading import SwanLabReader
 from smoke.stack import Stack
 from smoke.usage import UsageError, default_kubeconfig, read_contract
 
@@ -72,15 +75,31 @@ def _judge(options: Namespace) -> int:
         source.close()
         restored.close()
     remember(key)
-    target = Target(contract, kubeconfig, key)
+    target = Copy(contract, kubeconfig, key)
     try:
         seen = Restoration(target.swanlab, key).read(journal)
     finally:
         target.close()
-    judgement = judge(journal, seen, asked)
+    judgement = judge(journal, seen, replace(asked, beside=not _one_installation(source.contract, contract)))
     _save(options.out, {**judgement.document, "key_of": whose})
     _say("\n".join([f"restored SwanLab: {'green' if judgement.green else 'red'}", *judgement.reasons]))
     return GREEN if judgement.green else RED
+
+
+def _clean(options: Namespace) -> int:
+    """Delete both runs of the journal; those that are gone are fine."""
+    journal = journal_reader.read(options.journal)
+    if journal.begin is None:
+        raise UsageError(f"the journal of {options.journal} is empty: it names no run")
+    stack = Stack(_contract(options.contract), options.kubeconfig or default_kubeconfig())
+    project, names = journal.begin.project, set(ids(journal))
+    try:
+        identify(stack)
+        count = poll.fetch(lambda: SwanLabReader(stack.swanlab).sweep(project, lambda name, _: name in names))
+        _say(f"{count} runs of project {project} were deleted")
+    finally:
+        stack.close()
+    return GREEN
 
 
 def _asked(options: Namespace) -> Asked:
@@ -91,6 +110,17 @@ def _asked(options: Namespace) -> Asked:
     if started is not None and started > disaster:
         raise UsageError(f"--point-started {times.stamp(started)} is after --disaster {times.stamp(disaster)}")
     return Asked(disaster, started, options.window)
+
+
+def _one_installation(source: Contract, restored: Contract) -> bool:
+    """Whether the restored SwanLab stands where the one stood that was written to."""
+    places = [
+        (contract.cluster.uid, contract.namespace, swanlab.namespace, swanlab.endpoints)
+        for contract in (source, restored)
+        for swanlab in [contract.components.get("swanlab")]
+        if swanlab is not None
+    ]
+    return places[0] == places[-1]
 
 
 def _contract(path: Path) -> Contract:
@@ -143,7 +173,7 @@ def _seconds(text: str) -> float:
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser("smoke.drill", description="What a restore drill writes before, and compares after.")
-    words = parser.add_subparsers(required=True, metavar="write|judge")
+    words = parser.add_subparsers(required=True, metavar="write|judge|clean")
     common = ArgumentParser(add_help=False)
     common.add_argument("--kubeconfig", type=Path, help="default: KUBECONFIG, then ~/.kube/config")
     common.add_argument("--journal", type=Path, required=True, help="directory of what was written, and when")
@@ -161,4 +191,7 @@ def _parser() -> ArgumentParser:
     )
     judges.add_argument("--out", type=Path, required=True, help="JSON file of the verdict")
     judges.set_defaults(command=_judge)
+    cleans = words.add_parser("clean", parents=[common], help="delete both runs of a journal")
+    cleans.add_argument("--contract", type=Path, required=True, help="outputs contract of the stack")
+    cleans.set_defaults(command=_clean)
     return parser

@@ -88,11 +88,15 @@ def ids(journal: Journal) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """When what happened, in Unix time. window: seconds before the point in which an acknowledged value may be late."""
+    """When what happened, in Unix time. window: seconds before the point in which an acknowledged value may be late.
+
+    beside: the restored SwanLab is not the one that was written to, so that nothing sent after the disaster is in it.
+    """
 
     disaster: float
     point_started: float | None = None
     window: float = 0.0
+    beside: bool = False
 
     @property
     def kept_until(self) -> float | None:

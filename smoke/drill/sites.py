@@ -28,7 +28,7 @@ class Source(Stack):
         return Recorder("SwanLab", where.locate, where.broken, key=self.api_key, use_proxies=where.own_address)
 
 
-class Target(Stack):
+class Copy(Stack):
     """A stack whose SwanLab was restored, asked with a key of another stack."""
 
     def __init__(self, contract: Contract, kubeconfig: Path, key: str) -> None:

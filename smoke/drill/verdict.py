@@ -26,6 +26,7 @@ def judge(journal: Journal, restored: Restored, asked: Asked) -> Judgement:
     """Green, or red with its reasons. What holds nothing to compare is red."""
     values, files = _weighed(journal, restored, asked)
     reasons = [*_login(restored), *_runs(journal, restored), *_nothing(journal, values), *restored.refused]
+    reasons += _late([*values, *files], asked)
     for what, series in (("values", values), ("media files", files)):
         reasons += _losses(what, series)
     reasons += _whole(journal.sdk, restored)
@@ -96,7 +97,7 @@ def _timed(journal: Journal) -> tuple[dict[str, list[Value]], dict[str, list[Val
     for sent in journal.sent:
         for found, held in ((sent.values, values), (sent.files, files)):
             for key, text in found.items():
-                held.setdefault(key, []).append(Value(sent.step, text, sent.acked))
+                held.setdefault(key, []).append(Value(sent.step, text, sent.acked, sent.at))
     return values, files
 
 
@@ -142,6 +143,14 @@ def _nothing(journal: Journal, values: Sequence[Weighed]) -> list[str]:
     elif not any(one.equal for one in timed):
         reasons.append("no value of the timed run is there")
     return reasons
+
+
+def _late(series: Sequence[Weighed], asked: Asked) -> list[str]:
+    """What no copy can hold: then it was the source that was read, which has lost nothing yet."""
+    late = [f"{one.series} step {step}" for one in series for step in one.late]
+    if not late or not asked.beside:
+        return []
+    return [f"{len(late)} values are there that were sent after the disaster, as {late[0]}: this is no restored copy"]
 
 
 def _losses(what: str, series: Sequence[Weighed]) -> list[str]:

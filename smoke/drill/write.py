@@ -29,31 +29,35 @@ def write(contract: Contract, kubeconfig: Path, directory: Path, cache: Path, sa
     CheckFailedError and AccessError.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    journal = Writer(directory)
     source = Source(contract, kubeconfig)
     try:
-        return _both(source, journal, cache, say)
+        identify(source)
+        word = secrets.token_hex(4)
+        run = f"{PREFIX}{word}"
+        marked = keys.mark(poll.fetch(source.api_key))
+        begin = Begin(run, f"{run}{SDK_SUFFIX}", PROJECT, poll.fetch(source.swanlab.user), marked)
+        # Made no earlier, so that a stack that does not answer does not use up the directory.
+        journal = Writer(directory)
+        try:
+            return _both(source, begin, journal, cache, say)
+        finally:
+            journal.close()
     finally:
         source.close()
-        journal.close()
 
 
-def _both(source: Source, journal: Writer, cache: Path, say: Callable[[str], None]) -> bool:
-    identify(source)
-    word = secrets.token_hex(4)
-    run = f"{PREFIX}{word}"
-    marked = keys.mark(poll.fetch(source.api_key))
-    begin = Begin(run, f"{run}{SDK_SUFFIX}", PROJECT, poll.fetch(source.swanlab.user), marked)
+def _both(source: Source, begin: Begin, journal: Writer, cache: Path, say: Callable[[str], None]) -> bool:
     journal.begin(begin, time.time())
     proven = sdk_run.record(source, begin.sdk_run, cache, say)
     journal.sdk(proven)
+    run = begin.run
     target = poll.fetch(lambda: source.swanlab.start(PROJECT, run, SCALARS, (IMAGE,)))
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     journal.run(target.run_id, target.project_id, time.time())
     say(f"run {run} is being written; SIGTERM or Ctrl-C ends it")
-    timed = Timed(source.swanlab, target, journal, word)
+    timed = Timed(source.swanlab, target, journal, run)
     timed.run(stop)
     finished = timed.finish()
     journal.end(finished=finished, at=time.time())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from stacks.contract import Recovery
 
 COMPLIANCE: Final = "COMPLIANCE"
+POINTS: Final = "points/"
+"""What the objects of every point begin with; chunks, of which there are many more, lie elsewhere."""
+_MANIFEST: Final = re.compile(r"points/[^/]+/manifest\.json")
+_VERIFIED: Final = re.compile(r"points/[^/]+/verified/[^/]+\.json")
+_Command = Literal["create", "verify"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +51,29 @@ def points(told: Told, promised: Recovery, ages: Mapping[str, float | None]) -> 
     return problems
 
 
+def kept(told: Told, written: Mapping[str, float], bucket: str) -> list[Problem]:
+    """The bucket holds what Prometheus tells of, which stays told when a bucket is emptied or made anew.
+
+    written: object under POINTS → Unix time when it was written. A manifest is written behind everything that its
+    point holds, and the outcome of a verification behind the point that it is of.
+    """
+    problems = []
+    for kind, value, pattern in (("manifest", told.point, _MANIFEST), ("verification", told.verified, _VERIFIED)):
+        times = [at for name, at in written.items() if pattern.fullmatch(name)]
+        newest = max(times, default=None)
+        if value and not (newest is not None and newest >= value - limits.POINT_FUTURE):
+            seen = "none" if newest is None else f"the newest written at {moment(newest)}"
+            expected = f"one written behind {moment(value)}, the time of the point that Prometheus tells of"
+            problems.append(Problem(f"{kind} of a restore point in bucket {bucket}", seen, expected))
+    return problems
+
+
 def points_told(told: Told, promised: Recovery, ages: Mapping[str, float | None]) -> str:
     """How old they are; of one that is not there yet, when it is due."""
     lines = []
-    for name, value, command in (("", told.point, CREATE), ("verified ", told.verified, VERIFY)):
+    kinds: tuple[tuple[str, float | None, _Command], ...]
+    kinds = (("", told.point, CREATE), ("verified ", told.verified, VERIFY))
+    for name, value, command in kinds:
         if value:
             lines.append(f"newest {name}restore point: of {moment(value)}, {hours(told.now - value)} old")
         else:
@@ -90,6 +115,6 @@ def _young(subject: str, value: float | None, now: float, allowed: float, age: f
     return [Problem(subject, f"{hours(now - value)} old", expected)]
 
 
-def _period(promised: Recovery, command: Literal["create", "verify"]) -> int:
+def _period(promised: Recovery, command: _Command) -> int:
     """Seconds. Without a schedule a run counts as due at once."""
     return promised.jobs[command].period_seconds or 0

@@ -42,16 +42,18 @@ def test_jobs(stack: Stack) -> str:
 
 @check("recovery.points")
 def test_points(stack: Stack) -> str:
-    promised, evidence = stack.recovery, [""]
+    promised, ages = stack.recovery, dict[str, float | None]()
+    seen: list[Told] = []
 
     def probe() -> list[Problem]:
-        ages: dict[str, float | None] = {command: _age(stack, job) for command, job in promised.jobs.items()}
+        ages.update({command: _age(stack, job) for command, job in promised.jobs.items()})
         told = _told(stack)
-        evidence[:] = [restore_points.points_told(told, promised, ages)]
-        return restore_points.points(told, promised, ages)
+        seen.append(told)
+        problems = restore_points.points(told, promised, ages)
+        return problems or restore_points.kept(told, _written(stack), promised.bucket)
 
     stack.settle(probe, limits.SETTLE)
-    return evidence[0]
+    return restore_points.points_told(seen[-1], promised, ages)
 
 
 @check("recovery.target")
@@ -115,6 +117,10 @@ def _told(stack: Stack) -> Told:
         verified=value(told_by.LAST_VERIFIED, told_by.VERIFY),
         differences=value(told_by.DIFFERENCES, told_by.VERIFY),
     )
+
+
+def _written(stack: Stack) -> dict[str, float]:
+    return stack.restore_points.written(stack.recovery.bucket, restore_points.POINTS)
 
 
 def _write(stack: Stack, name: str) -> list[Problem]:

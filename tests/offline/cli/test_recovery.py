@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CRON_JOB: dict[str, Any] = {
-    "metadata": {"name": "recovery-verify", "namespace": "plumbline-recovery", "labels": {"a": "cron"}},
+    "metadata": {
+        "name": "recovery-verify",
+        "namespace": "plumbline-recovery",
+        "uid": "0b9d4f6e-1111-4222-8333-444455556666",
+        "labels": {"a": "cron"},
+    },
     "spec": {
         "schedule": "20 * * * *",
         "jobTemplate": {
@@ -102,6 +107,30 @@ def test_job_has_the_words_and_all_else_of_the_cron_job() -> None:
     assert CRON_JOB["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 2, "the CronJob itself was changed"
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["create", "create --mode online", "create --mode quiesced", "verify --latest", "--json verify --latest", "prune"],
+)
+def test_job_that_does_what_the_schedule_does_belongs_to_the_cron_job(words: str) -> None:
+    """As `kubectl create job --from=cronjob` writes it: the controller then takes its end for the last success."""
+    meta = manifest(CRON_JOB, words.split(), "job-1")["metadata"]
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "recovery-verify"}
+    assert meta["ownerReferences"] == [owner | {"uid": "0b9d4f6e-1111-4222-8333-444455556666", "controller": True}]
+    assert meta["annotations"] == {"cronjob.kubernetes.io/instantiate": "manual"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("verify --point p", "verify --help", "verify --latest --help", "create --help", "create --resend"),
+        *("--json verify --point p", "prune --dry-run", "list", "status", "restore --latest-verified", "promote --point p"),
+    ],
+)
+def test_job_that_does_something_else_is_no_success_of_the_cron_job(words: str) -> None:
+    """A verification of an old point ends with 0 as well, and nothing may take it for one of the newest."""
+    assert not {"ownerReferences", "annotations"} & set(manifest(CRON_JOB, words.split(), "job-1")["metadata"])
+
+
 @pytest.mark.parametrize("code", [0, 1, 3])
 def test_exit_code_is_that_of_the_container(code: int) -> None:
     cluster = Cluster(WAITING, RUNNING, ended(code))
@@ -111,7 +140,7 @@ def test_exit_code_is_that_of_the_container(code: int) -> None:
 
 
 def test_pod_that_does_not_start_is_an_error_that_says_why() -> None:
-    with pytest.raises(SandboxError, match="did not start within 0 s.*PodInitializing"):
+    with pytest.raises(SandboxError, match=r"did not start within 0 s.*PodInitializing"):
         run_job(Cluster(WAITING), PLACE, ["verify", "--latest"])  # type: ignore[arg-type]  # stands for kubectl
 
 

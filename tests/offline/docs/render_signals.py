@@ -27,6 +27,7 @@ REQUIREMENTS = {
     "B1": "pods, images, roll-outs, claims; data survives",
     "B2": "what an SDK logs is read back",
     "B3": "scraping: targets, labels, fresh values",
+    "B4": "restore points that are verified, and kept from everybody",
     "B5": "alerts reach who must know",
     "C1": "whose a series is, and what it must not say of people",
     "C8": "alerts that are evaluated",

@@ -133,7 +133,7 @@ def _bare(series: Series) -> dict[str, str]:
 
 
 def _point(labels: dict[str, str], value: float) -> Json:
-    return {"metric": labels, "value": [time.time(), f"{value:g}"]}
+    return {"metric": labels, "value": [time.time(), f"{value:.15g}"]}
 
 
 def _span(series: Series, end: float, spanned: re.Match[str]) -> Json:

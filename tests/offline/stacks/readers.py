@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from stacks.cluster import LiveClaim
 
 
@@ -28,3 +30,6 @@ class Silent:
 
     def schemas(self, version: str) -> dict[str, dict[str, Any]] | None:
         raise AssertionError(f"asked for schemas of {version}")
+
+    def clock(self) -> datetime | None:
+        raise AssertionError("asked what time it is")

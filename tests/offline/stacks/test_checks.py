@@ -42,6 +42,6 @@ def test_check_is_not_expected_if_one_of_its_capabilities_is_missing(needed: tup
 
 
 def test_every_capability_has_a_meaning_that_a_check_or_the_suite_uses() -> None:
-    """`kube-state` decides what a check looks at, not whether it runs; what `recovery` means its own program shows."""
+    """`kube-state` decides what a check looks at, not whether it runs."""
     used = {name for needed in BY_CAPABILITY for name in needed}
-    assert set(CAPABILITIES) - used == {"kube-state", "disruptive", "recovery"}
+    assert set(CAPABILITIES) - used == {"kube-state", "disruptive"}

@@ -16,6 +16,8 @@ from stacks.served import unknown_fields
 from tests.offline.stacks.examples import EXISTING, existing, existing_args
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from stacks.cluster import LiveClaim
 
 Json = dict[str, Any]
@@ -91,6 +93,9 @@ class Operator:
 
     def schemas(self, version: str) -> dict[str, Json] | None:
         return self.served.get(version)
+
+    def clock(self) -> datetime | None:
+        raise AssertionError("asked what time it is")
 
     def namespace_uid(self, name: str) -> str:
         raise AssertionError(name)

@@ -26,6 +26,8 @@ from tests.offline.stacks.examples import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from tests.offline.stacks.api_server import Server
 
 WHERE = Access(kubeconfig=Path("/k/config"), context="kind-kind")
@@ -66,6 +68,10 @@ class Cluster:
 
     def schemas(self, version: str) -> dict[str, dict[str, Any]] | None:
         self.asked.append(f"schemas {version}")
+        return None
+
+    def clock(self) -> datetime | None:
+        self.asked.append("clock")
         return None
 
 

@@ -38,6 +38,7 @@ EXPERIMENTS = {
     *("swanlab.ready", "swanlab.activated", "swanlab.closed", "swanlab.large_bodies", "swanlab.volumes"),
     "swanlab.roundtrip",
 }
+RECOVERY = {"recovery.jobs", "recovery.points", "recovery.target"}
 NODE = {"node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"}
 
 
@@ -72,7 +73,7 @@ DELIVERY = {"alerting.delivery"}
 @pytest.mark.parametrize(
     ("stack", "checks"),
     [
-        ("local", EVERYTHING | DELIVERY | NODE | OBJECTS | EXPERIMENTS | {"swanlab.roundtrip_pod"}),
+        ("local", EVERYTHING | DELIVERY | NODE | OBJECTS | EXPERIMENTS | {"swanlab.roundtrip_pod"} | RECOVERY),
         ("kind", ALWAYS | OWN_PROMETHEUS | PUSH),
         ("staging", EVERYTHING),
         ("prod", EVERYTHING),

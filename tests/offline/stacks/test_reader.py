@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -115,3 +116,20 @@ def test_schemas_of_a_served_version_are_read(tmp_path: Path, server: Server) ->
 
 def test_schemas_of_a_version_that_is_not_served_are_none(tmp_path: Path, server: Server) -> None:
     assert reader(tmp_path, server.url).schemas(OPERATOR) is None
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_clock_of_an_api_server_is_the_date_of_its_answer_even_of_a_refusal(
+    tmp_path: Path, server: Server, status: int
+) -> None:
+    server.answers["/version"] = (status, {})
+    before = datetime.now(UTC).replace(microsecond=0)
+    told = reader(tmp_path, server.url).clock()
+    assert told is not None
+    assert before <= told <= datetime.now(UTC)
+    assert server.asked == ["/version"]
+
+
+def test_clock_of_a_server_that_is_gone_is_an_error(tmp_path: Path, server: Server) -> None:
+    with pytest.raises(DeployError, match="cannot be reached"):
+        reader(tmp_path, server.url, "other").clock()

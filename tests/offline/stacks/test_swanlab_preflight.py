@@ -18,6 +18,8 @@ from stacks.swanlab_preflight import check_swanlab
 from tests.offline.components.swanlab.examples import elsewhere, local, whole
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from components.swanlab.args import SwanlabArgs
 
 HERE = "/api/v1/namespaces/plumbline-swanlab"
@@ -82,6 +84,9 @@ class Cluster:
 
     def schemas(self, version: str) -> dict[str, dict[str, Any]] | None:
         raise AssertionError(f"asked for schemas of {version}")
+
+    def clock(self) -> datetime | None:
+        raise AssertionError("asked what time it is")
 
     def with_claim(
         self, name: str, stack: str = "prod", generation: int | None = None, phase: str = "Bound"

@@ -71,6 +71,12 @@ def test_a_wrong_value_is_not_counted_as_equal() -> None:
     assert (found.acknowledged, found.equal, found.missing) == (5, 4, ())
 
 
+def test_what_was_sent_after_the_disaster_and_is_there_is_told() -> None:
+    values = [Value(0, "0.5", 1.0, sent=0.5), Value(1, "1.5", 51.0, sent=50.5), Value(2, "2.5", 50.5, sent=49.5)]
+    found = weigh("r/k", values, [(0, "0.5"), (1, "1.5"), (2, "2.5")], ASKED, same_number)
+    assert (found.late, found.acknowledged) == ((1,), 1)
+
+
 def test_a_file_that_is_named_and_not_there_is_missing_and_dangling() -> None:
     files = [Value(0, "aa", 1.0), Value(1, "bb", 2.0)]
     found = weigh("r/i", files, [(0, None), (1, "bb")], ASKED, same_file)

@@ -76,6 +76,18 @@ def test_what_came_after_the_disaster_is_not_lost() -> None:
     assert (found["verdict"], found["values_lost"], found["rpo_seconds"]) == ("green", 0, 0.0)
 
 
+def test_what_was_sent_after_the_disaster_is_in_no_copy() -> None:
+    asked = Asked(disaster=T + 9.75)
+    # Restored in place and written to again, or the source itself: only who knows which of the two can judge it.
+    assert _document(RESTORED, asked)["verdict"] == "green"
+    assert _document(RESTORED, replace(asked, beside=True))["reasons"] == [
+        "5 values are there that were sent after the disaster, as drill-1/drill/a step 10: this is no restored copy"
+    ]
+    assert _document(after(10, 11), replace(asked, beside=True))["reasons"] == [
+        "1 values are there that were sent after the disaster, as drill-1/drill/image step 10: this is no restored copy"
+    ]
+
+
 LATE = "4 of 13 values that were acknowledged before the restore point are lost"
 RED: list[tuple[Restored, Asked, list[str]]] = [
     # Steps 3 and 5 and all behind them, of both series.
