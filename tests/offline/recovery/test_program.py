@@ -106,6 +106,21 @@ def test_point_without_its_manifest_is_none(site: Site, taken: dict[str, Any]) -
     assert "Traceback" not in said
 
 
+def test_stores_whose_schema_nobody_knows_are_said_to_be_unchecked(site: Site, taken: dict[str, Any]) -> None:
+    between = {"postgres": "metadata", "clickhouse": "clickhouse", "private": "media", "public": "media"}
+    config = site.config("verify", stores=[], scratch=scratch(site), cross_check=between)
+    code, facts, said = site.run(config, "verify", "--point", taken["point"])
+    assert code == 1, said
+    assert len(facts["differences"]) == 1
+    assert facts["differences"][0].startswith("between stores: no known schema: cross-check not done")
+    between["clickhouse"] = "elsewhere"
+    code, facts, _ = site.run(
+        site.config("verify", stores=[], scratch=scratch(site), cross_check=between), "verify", "--latest"
+    )
+    assert code == 3
+    assert "cross_check: scratch has no store elsewhere" in facts["error"]
+
+
 def test_store_that_cannot_be_read_leaves_no_point(site: Site) -> None:
     before = site.run(site.config("live"), "list")[1]["points"]
     sections = site.sections()
