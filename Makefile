@@ -4,10 +4,11 @@ CACHE ?= 0
 COLD ?= 0
 SDK ?= all
 RUN ?= status
+DESTROY ?= no
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview sdk-regression recovery check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression recovery drill check test bench env programs lock golden
 
 help: ## list these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -38,6 +39,9 @@ sdk-regression: ## play every scenario of smoke/sdk_matrix.toml with every SDK, 
 
 recovery: ## RUN='create', 'verify --latest', 'list', 'restore …': restore points of STACK, in its cluster
 	@$(PLUMBLINE) recovery --stack $(STACK) -- $(RUN)
+
+drill: ## restore a point into a stack of its own, compare, time it; DESTROY=yes destroys SwanLab of STACK first
+	@$(PLUMBLINE) drill --stack $(STACK) --destroy $(DESTROY)
 
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check

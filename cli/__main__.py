@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from cli import bench, deploy, develop, embedded, inspect, recovery, regression
+from cli import bench, deploy, develop, drill, embedded, inspect, recovery, regression
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.layout import CONTEXT, direct
@@ -100,6 +100,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     recover = verbs.add_parser("recovery")
     recover.add_argument("--stack", default=EMBEDDED)
     recover.add_argument("words", nargs=argparse.REMAINDER)
+    drilled = verbs.add_parser("drill")
+    drilled.add_argument("--stack", default=EMBEDDED)
+    drilled.add_argument("--destroy", default="no", choices=("no", "yes"))
     for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
@@ -130,6 +133,7 @@ def _run(options: argparse.Namespace) -> int:
         "preview": lambda: deploy.preview(home, stack, progress),
         "sdk-regression": lambda: regression.sdk_regression(home, stack, options.sdk),
         "recovery": lambda: recovery.recovery(home, stack, [word for word in options.words if word != "--"]),
+        "drill": lambda: drill.drill(home, stack, progress, destroy=options.destroy == "yes"),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
         "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),

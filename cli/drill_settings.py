@@ -20,7 +20,17 @@ SUFFIX: Final = "-drill"
 READER, WRITER, PRUNER = "drill-reader", "drill-writer", "drill-pruner"
 OBJECT_STORE, S3_PORT = "object-store", 8333
 NODE_PORTS: Final = range(30000, 32768)
-_KEPT: Final = ("cluster", "images", "storage", "secrets", "kubelet", "network", "sizing", "thresholds", "workload_labels")
+_KEPT: Final = (
+    "cluster",
+    "images",
+    "storage",
+    "secrets",
+    "kubelet",
+    "network",
+    "sizing",
+    "thresholds",
+    "workload_labels",
+)
 _OF_SWANLAB: Final = ("mode", "size", "chart", "sdk", "sdk_image", "gate_image", "api_key", "licence")
 _OF_RECOVERY: Final = ("mode", "image", "retention", "rto", "cross_check", "scratch")
 _OF_OBJECT_STORE: Final = ("mode", "volume", "buckets")
@@ -92,9 +102,7 @@ def _own(store: Mapping[str, Any]) -> Json:
     return {"mode": "chart", **{key: store[key] for key in ("volume",) if key in store}}
 
 
-def _objects(
-    lab: Mapping[str, Any], store: Mapping[str, Any], source: str, taken: Set[int]
-) -> tuple[Json, Json]:
+def _objects(lab: Mapping[str, Any], store: Mapping[str, Any], source: str, taken: Set[int]) -> tuple[Json, Json]:
     """Settings of SwanLab's S3, and of the object store."""
     s3 = (lab.get("stores") or {}).get("s3") or {}
     if s3.get("mode", "chart") == "chart" or s3.get("secret") is not None:
@@ -117,8 +125,8 @@ def _bucket(side: str, wanted: Mapping[str, Any], source: str, node_ports: Mappi
     if port in node_ports and "domain" not in wanted:
         return {**wanted, "port": node_ports[port]}
     raise SandboxError(
-        f"plumbline:swanlab.stores.s3.{side} is at {host}:{port}, which is neither the Service nor the node port of the "
-        "object store of this stack, so a drill cannot tell the address of one of its own",
+        f"plumbline:swanlab.stores.s3.{side} is at {host}:{port}, which is neither the Service nor the node port of "
+        "the object store of this stack, so a drill cannot tell the address of one of its own",
         "name one of them there, or bring points back by hand (docs/recovery.md)",
     )
 
@@ -126,7 +134,7 @@ def _bucket(side: str, wanted: Mapping[str, Any], source: str, node_ports: Mappi
 def _free(port: int, taken: Set[int]) -> int:
     """The next node port that nobody has."""
     after = [*range(port + 1, NODE_PORTS.stop), *range(NODE_PORTS.start, port)]
-    free = next((one for one in after if one not in taken), None)
+    free: int | None = next((one for one in after if one not in taken), None)
     if free is None:
         raise SandboxError("every node port of the cluster is in use", "free one, then drill again")
     return free

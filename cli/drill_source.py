@@ -1,4 +1,4 @@
-"""The source of a drill with DESTROY=yes: what the disaster takes from it, what is kept of it, and its empty rebirth."""
+"""The source of a drill with DESTROY=yes: what the disaster takes, what is kept, and the empty SwanLab after it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from cli import deploy
+from cli import deploy, stackfile
 from cli.drill_settings import OBJECT_STORE
 from cli.drill_stack import MARK, UP, apply, gone, live
 from sandbox.errors import SandboxError
@@ -25,9 +25,7 @@ KEPT: Final = "plumbline-drill-kept-"
 """Begin of the names of Secrets in the stack's namespace that keep what the disaster must not take."""
 NAME: Final = "plumbline/drill-name"
 """Annotation: how a kept Secret was called."""
-_MADE_BY: Final = ("pulumi", "Helm")
-_MADE_TYPES: Final = ("helm.sh/release.v1", "kubernetes.io/service-account-token")
-_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
+_ACCOUNTS: Final = ("writer_secret", "reader_secret")
 
 
 @dataclass(frozen=True)
@@ -40,11 +38,7 @@ class Source:
 
     def refuse(self) -> None:
         """Raises SandboxError for a stack that must not be destroyed, or not all of which a point brings back."""
-        if deploy.is_durable(self.engine):
-            raise SandboxError(
-                f"make drill DESTROY=yes destroys SwanLab, and stack {self.engine.stack} is durable",
-                "run make drill without DESTROY: it restores into a stack of its own and leaves this one alone",
-            )
+        refuse_durable(self.engine)
         lost = list(self._lost())
         if lost:
             raise SandboxError(
@@ -111,21 +105,29 @@ class Source:
         gone(self.kubectl, places)
 
     def keep(self) -> None:
-        """Copy Secrets that neither the engine nor the chart makes anew: the API key above all.
+        """Copy the Secrets that people and the activation made: the API key above all. The engine makes all others.
 
         In the cluster, so that no file holds them, and a drill that was killed finds them again.
         """
-        lab, login = self.contract["components"]["swanlab"]["namespace"], self.contract["experiments"]["login"]
-        listed = json.loads(self.kubectl("-n", lab, "get", "secrets", "-o", "json"))["items"]
-        others = [one for one in listed if _is_others(one)]
-        if login["name"] not in [one["metadata"]["name"] for one in others]:
+        lab, login = self.contract["components"]["swanlab"]["namespace"], self.contract["experiments"]["login"]["name"]
+        found = {name: live(self.kubectl, "secret", lab, name) for name in self._named()}
+        if found[login] is None:
             raise SandboxError(
-                f"Secret {lab}/{login['name']} with the API key is not there, so nobody could say whether it logs in "
-                "after the restore",
+                f"Secret {lab}/{login} with the API key is not there, so nobody could say whether it logs in after the "
+                "restore",
                 f"run make up STACK={self.engine.stack}, then drill again",
             )
         self.forget()
-        apply(self.kubectl, [self._copy(one) for one in others])
+        apply(self.kubectl, [self._copy(one) for one in found.values() if one is not None])
+
+    def _named(self) -> tuple[str, ...]:
+        """Names of Secrets in SwanLab's namespace that the settings expect there."""
+        settings = stackfile.config(self.engine.config_file)
+        chart = (settings.get("plumbline:swanlab") or {}).get("chart") or {}
+        target = (settings.get("plumbline:recovery") or {}).get("target") or {}
+        accounts = [name for key, name in (target.get("external") or {}).items() if key in _ACCOUNTS]
+        login = self.contract["experiments"]["login"]["name"]
+        return tuple(dict.fromkeys((login, *chart.get("pull_secrets", ()), *accounts)))
 
     def _copy(self, secret: Json) -> Json:
         meta = secret["metadata"]
@@ -135,7 +137,13 @@ class Source:
             "labels": {**(meta.get("labels") or {}), MARK: self.contract["namespace"]},
             "annotations": {NAME: meta["name"]},
         }
-        return {"apiVersion": "v1", "kind": "Secret", "metadata": kept, "type": secret["type"], "data": secret.get("data") or {}}
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": kept,
+            "type": secret["type"],
+            "data": secret.get("data") or {},
+        }
 
     def give_back(self) -> None:
         """Put the kept Secrets where they were, in a namespace that is made for them."""
@@ -150,7 +158,9 @@ class Source:
         for one in kept:
             labels = {key: value for key, value in one["metadata"]["labels"].items() if key != MARK}
             meta = {"name": _name(one), "namespace": lab, "labels": labels}
-            items.append({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": one["type"], "data": one["data"]})
+            items.append(
+                {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": one["type"], "data": one["data"]}
+            )
         apply(self.kubectl, items)
 
     def _kept(self) -> list[Json]:
@@ -174,9 +184,13 @@ class Source:
         return deploy.write_contract(self.engine, directory)
 
 
-def _is_others(secret: Json) -> bool:
-    made = (secret["metadata"].get("labels") or {}).get(_MANAGED_BY) in _MADE_BY
-    return not made and secret["type"] not in _MADE_TYPES
+def refuse_durable(engine: Engine) -> None:
+    """Raises SandboxError for a stack whose data must outlive a mistake."""
+    if deploy.is_durable(engine):
+        raise SandboxError(
+            f"make drill DESTROY=yes destroys SwanLab, and stack {engine.stack} is durable",
+            "run make drill without DESTROY: it restores into a stack of its own and leaves this one alone",
+        )
 
 
 def _is_store(host: str, namespace: str) -> bool:

@@ -101,7 +101,7 @@ class DrillStack:
     def _forget(self, code: int) -> None:
         if code != 0:
             raise SandboxError(
-                f"pulumi destroy of the drill's stack failed with {code}, twice; what it could not delete is listed above",
+                f"pulumi destroy of the drill's stack failed with {code}, twice; what it could not delete is above",
                 "make drill tries again, as the first thing that it does",
             )
         self.engine.capture("stack", "rm", STACK, "--yes", "--preserve-config")
@@ -118,7 +118,9 @@ class DrillStack:
         """Those that others have; the drill's own may stay as it is."""
         listed = json.loads(self.kubectl("get", "services", "--all-namespaces", "-o", "json"))
         others = [one for one in listed["items"] if one["metadata"]["namespace"] not in self.namespaces.values()]
-        return {int(port["nodePort"]) for one in others for port in one["spec"].get("ports") or [] if "nodePort" in port}
+        return {
+            int(port["nodePort"]) for one in others for port in one["spec"].get("ports") or [] if "nodePort" in port
+        }
 
     def _make_namespaces(self) -> None:
         """Before the stack: Secrets that it asks for lie in them. It takes them over by server-side apply."""
@@ -126,9 +128,14 @@ class DrillStack:
             if self._live("namespace", name) is not None and not self._is_ours(name):
                 raise SandboxError(
                     f"namespace {name} is there, and no drill made it (it has no label {MARK}={self._mark})",
-                    "a drill deletes its namespaces, so it takes none of somebody else; move what is in it, or rename it",
+                    "a drill deletes its namespaces, so it takes none of somebody else; move what is in it elsewhere",
                 )
-        self._apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": self._meta(name)} for name in self.namespaces.values()])
+        self._apply(
+            [
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": self._meta(name)}
+                for name in self.namespaces.values()
+            ]
+        )
 
     def _give_accounts(self) -> None:
         """The reader's key as the source has it. The other two open nothing: whatever runs here can only read."""
@@ -137,11 +144,19 @@ class DrillStack:
         none = dict.fromkeys(keys, base64.b64encode(b"none").decode())
         lab, own = self.namespaces["swanlab"], self.namespaces["recovery"]
         wanted = ((READER, keys, (lab, own)), (WRITER, none, (lab, own)), (PRUNER, none, (own,)))
-        self._apply([
-            {"apiVersion": "v1", "kind": "Secret", "metadata": self._meta(name, where), "type": "Opaque", "data": data}
-            for name, data, places in wanted
-            for where in places
-        ])
+        self._apply(
+            [
+                {
+                    "apiVersion": "v1",
+                    "kind": "Secret",
+                    "metadata": self._meta(name, where),
+                    "type": "Opaque",
+                    "data": data,
+                }
+                for name, data, places in wanted
+                for where in places
+            ]
+        )
 
     def _value(self, ref: Json) -> str:
         """As the API server has it, in base64."""
@@ -154,19 +169,25 @@ class DrillStack:
         return str(found["data"][ref["key"]])
 
     def _open_target(self) -> None:
-        """A target of the source's own takes nobody in but its Jobs. Policies add up, and this one goes with the drill."""
+        """A target of the source's own lets in its Jobs alone. Policies add up, and this one goes with the drill."""
         wanted = self.contract["recovery"]
         if not wanted["own"]:
             return
         endpoint = self.contract["components"]["recovery"]["endpoints"]["http"]
-        service = json.loads(self.kubectl("-n", wanted["namespace"], "get", "service", endpoint["service"], "-o", "json"))
+        service = json.loads(
+            self.kubectl("-n", wanted["namespace"], "get", "service", endpoint["service"], "-o", "json")
+        )
         port = next(one for one in service["spec"]["ports"] if one["port"] == endpoint["port"])
         who = {
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespaces["swanlab"]}},
             "podSelector": {"matchLabels": {"app.kubernetes.io/name": wanted["jobs"]["restore"]["name"]}},
         }
         rule = {"from": [who], "ports": [{"protocol": "TCP", "port": port.get("targetPort", port["port"])}]}
-        spec = {"podSelector": {"matchLabels": service["spec"]["selector"]}, "ingress": [rule], "policyTypes": ["Ingress"]}
+        spec = {
+            "podSelector": {"matchLabels": service["spec"]["selector"]},
+            "ingress": [rule],
+            "policyTypes": ["Ingress"],
+        }
         kind = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy"}
         self._apply([{**kind, "metadata": self._meta(DOOR, wanted["namespace"]), "spec": spec}])
 

@@ -1,4 +1,4 @@
-"""How far a drill is, kept in a file: what a killed drill has done is not done twice, and nothing is done to a wrong one."""
+"""How far a drill is, kept in a file: what one that was killed has done is not done twice."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class State:
     """One drill. Moments are Unix time of this machine.
 
     source: stack. destroy: whether its SwanLab is destroyed. journal: directory of what was written. writer: process
-    that writes. point: restore point, begun at point_began. recovering: since when the clock of the RTO runs, None while
-    it stands still; spent: seconds that it ran before. attempts: to bring the point back. doomed: `kind namespace/name`
+    that writes. point: restore point, begun at point_began. recovering: since when the clock of the RTO runs, None
+    while it stands; spent: seconds that it ran before. attempts: to bring the point back. doomed: `kind namespace/name`
     → uid of what the disaster takes. seconds: step → how long it took. verdict: exit code of the comparison.
     """
 

@@ -70,7 +70,13 @@ class Writer:
         with self._log.open("wb") as log:
             # A session of its own: Ctrl-C reaches us alone, and we end it in order.
             self._process = subprocess.Popen(
-                argv, cwd=ROOT, env=dict(environment), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                argv,
+                cwd=ROOT,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         self.pid = self._process.pid
 
@@ -84,7 +90,7 @@ class Writer:
                 return
             if time.monotonic() >= deadline:
                 raise SandboxError(
-                    f"smoke.drill write had {len(found.values)} values and {len(found.files)} files acknowledged within "
+                    f"smoke.drill write had {len(found.values)} values and {len(found.files)} files acknowledged in "
                     f"{READY_SECONDS:.0f} s, and a drill needs both: {self._said()}",
                     "make smoke says whether SwanLab takes runs; then drill again",
                 )
@@ -100,7 +106,7 @@ class Writer:
             )
 
     def demand_live(self, since: float, now: float) -> None:
-        """Raises SandboxError unless values were acknowledged since a moment and until now, so that some can be lost."""
+        """Raises SandboxError unless values were acknowledged since a moment and until now, so that some get lost."""
         self.demand()
         late = [moment for moment in acknowledged(self._journal).values if moment > since]
         if not late or now - max(late) > FRESH:

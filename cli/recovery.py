@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 CONTAINER: Final = "recovery"
-_PLACES: Final = {
+PLACES: Final = {
     "create": "create",
     "resume": "create",
     "verify": "verify",
@@ -71,8 +72,12 @@ class Kubectl:
 
     def __call__(self, *arguments: str, stdin: str | None = None, timeout: float = _KUBECTL_SECONDS) -> str:
         """What it printed. timeout: seconds. Raises ProgramError."""
-        argv = [*self.begin, *arguments]
-        return run(argv, timeout=timeout, env=self.environment, stdin=stdin).stdout
+        try:
+            return run([*self.begin, *arguments], timeout=timeout, env=self.environment, stdin=stdin).stdout
+        except ProgramError as error:  # arguments hold no secret, and without them nobody knows which call it was
+            named = ProgramError((f"kubectl {shlex.join(arguments)}:",), str(error), "")
+            named.output = error.output
+            raise named from error
 
     def attached(self, *arguments: str) -> int:
         """Run it in front of the user; its exit code."""
@@ -82,17 +87,17 @@ class Kubectl:
 def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
     """Run the program with these words in the cluster of a stack; its exit code. Raises SandboxError."""
     engine = engine_for(home, stack)
-    if not words or words[0] not in _PLACES:
+    if not words or words[0] not in PLACES:
         raise SandboxError(
             f"make recovery RUN={' '.join(words)!r} names no word of the program",
-            f"name one of {', '.join(_PLACES)}, with its options: make recovery RUN='verify --latest'",
+            f"name one of {', '.join(PLACES)}, with its options: make recovery RUN='verify --latest'",
         )
     deploy.require_running(engine)
     contract = deploy.write_contract(engine, deploy.out_directory(engine))
     promised: Json = json.loads(contract.read_text())
     if promised.get("recovery") is None:
         raise SandboxError(f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up")
-    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][_PLACES[words[0]]], words)
+    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[words[0]]], words)
 
 
 def kubectl_of(engine: Engine, contract: Path) -> Kubectl:

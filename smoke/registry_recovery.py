@@ -14,8 +14,8 @@ def recovery() -> tuple[Check, ...]:
         Check(
             id="recovery.jobs",
             requirement="B4",
-            claim="The jobs that make, verify and prune restore points are as promised, run when they must, end well "
-            "and leave nothing behind",
+            claim="The jobs that make, verify and prune restore points are as promised, with no privilege that they do "
+            "not need; they run when they must, end well and leave nothing behind",
             remedy="read the log of the pod that is named; once the cause is gone, run it again with `kubectl create "
             "job --from` its CronJob, and delete the Job that failed",
             needs=NEEDS,

@@ -108,7 +108,7 @@ def _changes(reader: Reader, args: SwanlabArgs) -> Iterator[str]:
         role = f"swanlab-{program}"
         if program in known and role in args.images:
             wanted, running = args.images[role].reference, _images(known[program], program)
-            if set(running) != {wanted}:
+            if wanted not in running:
                 yield f"{program}: {', '.join(running) or 'no image'} → {wanted}"
     yield from _chart(args, live)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from smoke import limits
 from smoke.judge.pods import TERMINAL_REASONS, container_statuses, is_live
+from smoke.judge.security import restricted
 from smoke.judge.units import hours, moment, timestamp
 from smoke.judge.workloads import image_id, reference
 from smoke.model import Problem
@@ -127,8 +128,10 @@ def _spec(seen: Seen, live: Json) -> list[Problem]:
     if policy != "Forbid":
         problems.append(Problem(seen.subject, f"concurrencyPolicy {policy}", "Forbid", terminal=True))
     template = spec["jobTemplate"]["spec"]["template"]["spec"]
-    wrong = reference(f"template of {seen.subject}", seen.promised.image, template)
-    return [*problems, *([wrong] if wrong else [])]
+    subject = f"template of {seen.subject}"
+    wrong = reference(subject, seen.promised.image, template)
+    # Its pods come and go, so that `pod.security` finds none of them to look into.
+    return [*problems, *([wrong] if wrong else []), *restricted({"spec": template}, subject)]
 
 
 def _ran(seen: Seen, period: int, now: float) -> list[Problem]:

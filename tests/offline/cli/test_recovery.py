@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli import recovery
-from cli.recovery import manifest, run_job
+from cli.recovery import Outcome, manifest, outcome_of, run_job
 from sandbox.errors import SandboxError
+from sandbox.process import ProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 CRON_JOB: dict[str, Any] = {
     "metadata": {
@@ -123,7 +125,14 @@ def test_job_that_does_what_the_schedule_does_belongs_to_the_cron_job(words: str
     "words",
     [
         *("verify --point p", "verify --help", "verify --latest --help", "create --help", "create --resend"),
-        *("--json verify --point p", "prune --dry-run", "list", "status", "restore --latest-verified", "promote --point p"),
+        *(
+            "--json verify --point p",
+            "prune --dry-run",
+            "list",
+            "status",
+            "restore --latest-verified",
+            "promote --point p",
+        ),
     ],
 )
 def test_job_that_does_something_else_is_no_success_of_the_cron_job(words: str) -> None:
@@ -159,3 +168,39 @@ def test_log_that_ends_before_the_container_is_an_error(monkeypatch: pytest.Monk
     monkeypatch.setattr(recovery, "_ENDED_SECONDS", 0.1)
     with pytest.raises(SandboxError, match="still runs, and its log has ended"):
         run_job(Cluster(RUNNING), PLACE, ["create"])  # type: ignore[arg-type]  # stands for kubectl
+
+
+class Told(Cluster):
+    """A cluster whose program said something."""
+
+    def __init__(self, code: int, *lines: str) -> None:
+        super().__init__(RUNNING, ended(code))
+        self.lines = lines
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
+        if arguments[2] == "logs":
+            return "\n".join(self.lines) + "\n"
+        return super().__call__(*arguments, stdin=stdin)
+
+
+def test_outcome_is_what_the_program_said_last_for_machines() -> None:
+    cluster = Told(1, '{"code": 0, "point": "old"}', "2026 note: x", '{"code": 1, "point": "p"}', "[1]", "3", "end")
+    found = outcome_of(cluster, PLACE, ["verify", "--point", "p"])  # type: ignore[arg-type]  # stands for kubectl
+    assert found == Outcome(1, {"code": 1, "point": "p"})
+    arguments = cluster.made["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert arguments[2:] == ["--json", "verify", "--point", "p"]
+    assert cluster.made["metadata"]["name"].startswith("recovery-verify-")
+
+
+def test_program_that_said_nothing_has_no_outcome() -> None:
+    assert outcome_of(Told(3, "error: x"), PLACE, ["prune"]) == Outcome(3, {})  # type: ignore[arg-type]  # as above
+
+
+def test_call_of_kubectl_that_fails_is_named_with_its_words(tmp_path: Path) -> None:
+    program = tmp_path / "kubectl"
+    program.write_text("#!/bin/sh\ncat >/dev/null\necho no such thing >&2\nexit 1\n")
+    program.chmod(0o755)
+    with pytest.raises(ProgramError, match=r"kubectl -n a get 'pod b': .*exited with 1: no such thing") as caught:
+        recovery.Kubectl((str(program),), {"PATH": "/usr/bin:/bin"})("-n", "a", "get", "pod b", stdin="hidden")
+    assert caught.value.output == "no such thing\n"
+    assert "hidden" not in str(caught.value)

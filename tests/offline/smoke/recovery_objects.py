@@ -17,7 +17,7 @@ NOW = 1_800_000_000.0
 HOUR, DAY = 3600, 86400
 REFERENCE = "plumbline.local/recovery:0.1.0-1a2b3c4d"
 IMAGE_ID = "sha256:" + "ef" * 32
-WHERE = {"create": SWANLAB, "verify": HERE, "prune": HERE, "restore": HERE}
+WHERE = {"create": SWANLAB, "verify": HERE, "prune": HERE, "restore": SWANLAB}
 PERIODS = {"create": 6 * HOUR, "verify": DAY, "prune": DAY, "restore": None}
 
 
@@ -59,8 +59,15 @@ def promised(**changes: object) -> Recovery:
 
 def cron_job(command: str, made: float, **status: float) -> Json:
     """The CronJob. made: Unix time. status: its moments as Unix times."""
-    container = {"name": "recovery", "image": REFERENCE}
-    sidecars = [{"name": "postgres", "image": "postgres:1", "restartPolicy": "Always"}]
+    context = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    container = {"name": "recovery", "image": REFERENCE, "securityContext": {**context}}
+    sidecars = [{"name": "postgres", "image": "postgres:1", "restartPolicy": "Always", "securityContext": context}]
     return {
         "kind": "CronJob",
         "metadata": {

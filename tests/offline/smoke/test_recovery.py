@@ -1,36 +1,28 @@
-"""Checks of restore points from end to end: a stand-in for the cluster, and the real object store with its locks."""
+"""Checks of restore points from end to end: their jobs, and what is told of them"""
 
 from __future__ import annotations
 
-import base64
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from minio import Minio
-from minio.commonconfig import COMPLIANCE
-from minio.objectlockconfig import DAYS, ObjectLockConfig
 
 from recovery.vault.names import manifest_key, verified_key
 from signals import recovery_metrics as told_by
 from smoke.main import main
-from tests.offline.recovery.locked import BRIEF, GOVERNED, LOCKED, LOOSE, PLAIN, Locked, locked, secret
+from tests.offline.recovery.locked import Locked, locked, secret
 from tests.offline.smoke import objects
 from tests.offline.smoke.conftest import check_of
-from tests.offline.smoke.promql import Series
-from tests.offline.smoke.recovery_objects import DAY, HERE, HOUR, SWANLAB, claim, cron_job, job, pod, promised
+from tests.offline.smoke.recovery_objects import DAY, HERE, HOUR, SWANLAB, claim, job, pod, promised
+from tests.offline.smoke.recovery_site import JOBS, POINTS, STORE, TARGET, Site, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.offline.smoke.conftest import World
     from tests.offline.smoke.lab import Lab
 
-Json = dict[str, Any]
-JOBS, POINTS, TARGET = "recovery.jobs", "recovery.points", "recovery.target"
-STORE = "recovery-store"
 CLUSTER = ("pods.running", "pods.not_restarted", "workloads.rolled_out", "workloads.image", "claims.bound")
 
 
@@ -39,99 +31,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
     """The real object store: buckets with locks of all kinds, and accounts that may too much."""
     with locked(tmp_path_factory.mktemp("locked")) as made:
         yield made
-
-
-class Site:
-    """The world with recovery, ten days old and in order. Damage it, then run smoke on it."""
-
-    def __init__(self, world: World) -> None:
-        self.world, self.now = world, time.time()
-        self.own: Json = {"own": False, "target": "http://127.0.0.1:1", "bucket": LOCKED}
-        self.runs: dict[str, Json] = {}
-        for space in (HERE, SWANLAB):
-            for kind in ("pods", "persistentvolumeclaims"):
-                self.objects[f"/api/v1/namespaces/{space}/{kind}"] = []
-            self.objects[f"/apis/batch/v1/namespaces/{space}/jobs"] = []
-        self.pods(SWANLAB).append(_standing("house-0", SWANLAB))
-        self.pods(HERE).append(_standing(f"{STORE}-0", HERE))
-        self.objects[f"/apis/apps/v1/namespaces/{HERE}/statefulsets/{STORE}"] = objects.stateful_set()
-        for command, age in {"create": 2 * HOUR, "verify": 5 * HOUR, "prune": 3 * HOUR, "restore": None}.items():
-            self.made(command, 10 * DAY)
-            if age is not None:
-                self.ran(command, age)
-        self.tell(told_by.LAST_POINT, told_by.CREATE, self.now - 2 * HOUR)
-        self.tell(told_by.LAST_VERIFIED, told_by.VERIFY, self.now - 5 * HOUR)
-        self.tell(told_by.DIFFERENCES, told_by.VERIFY, 0)
-        self.reader("reader")
-
-    @property
-    def objects(self) -> dict[str, Any]:
-        """Path → object of the API server."""
-        return self.world.api.objects
-
-    def pods(self, space: str) -> list[Json]:
-        """Pods of a namespace."""
-        found: list[Json] = self.objects[f"/api/v1/namespaces/{space}/pods"]
-        return found
-
-    def made(self, command: str, age: float) -> Json:
-        """Its CronJob, anew. age: seconds."""
-        live = cron_job(command, self.now - age)
-        space, name = live["metadata"]["namespace"], live["metadata"]["name"]
-        self.objects[f"/apis/batch/v1/namespaces/{space}/cronjobs/{name}"] = live
-        return live
-
-    def ran(self, command: str, age: float, failed: str = "", *, ended: bool = True) -> Json:
-        """A Job of it, and its pod."""
-        started = self.now - age
-        one = job(command, started, started + 60 if ended else None, failed)
-        space = one["metadata"]["namespace"]
-        self.objects[f"/apis/batch/v1/namespaces/{space}/jobs"].append(one)
-        state = ("Failed" if failed else "Succeeded") if ended else "Running"
-        self.pods(space).append(pod(one, state))
-        return self.pods(space)[-1]
-
-    def tell(self, metric: str, job_name: str, value: float | None, cluster: str = "local") -> None:
-        """What was pushed, None for nothing."""
-        series = self.world.prometheus.series
-        labels = {"__name__": metric, "job": job_name, "cluster": cluster}
-        series[:] = [one for one in series if one.labels != labels]
-        series.extend([] if value is None else [Series(labels, value)])
-
-    def reader(self, account: str) -> None:
-        """Whose key the Secret of the reader holds."""
-        keys = {"accessKey": account, "secretKey": secret(account)}
-        data = {key: base64.b64encode(value.encode()).decode() for key, value in keys.items()}
-        self.objects[f"/api/v1/namespaces/{HERE}/secrets/recovery-reader"] = {"data": data}
-
-    def run(self, *only: str, impact: str = "sentinel") -> tuple[int, dict[str, str], Json]:
-        """Run these checks; gives exit code, id → evidence, and the report."""
-        document = objects.contract().model_dump(mode="json")
-        document["components"]["prometheus"]["endpoints"]["http"]["url"] = self.world.prometheus_address
-        document["components"] |= {"recovery": _component(), "swanlab": {"tier": "live", "namespace": SWANLAB}}
-        document["capabilities"] += ["recovery"]
-        document["recovery"] = promised(**self.own).model_dump(mode="json")
-        (self.world.directory / "contract.json").write_text(json.dumps(document))
-        code = main(self.world.arguments("--impact", impact, "--only", *only))
-        report = self.world.report()
-        return code, {name: check_of(report, name)["evidence"] for name in only}, report
-
-
-def _standing(name: str, space: str) -> Json:
-    made = objects.pod()
-    made["metadata"] |= {"name": name, "namespace": space, "uid": name, "creationTimestamp": "2026-01-01T00:00:00Z"}
-    if space == SWANLAB:
-        made["metadata"]["labels"] = {"app": "house"}
-    return made
-
-
-def _component() -> Json:
-    image = {"container": "prometheus", "reference": objects.REFERENCE, "image_id": objects.IMAGE_ID}
-    return {
-        "tier": "live",
-        "namespace": HERE,
-        "workloads": [{"kind": "StatefulSet", "name": STORE, "replicas": 1, "images": [image]}],
-    }
 
 
 @pytest.fixture
@@ -144,7 +43,7 @@ def site(world: World) -> Site:
 def kept(site: Site, store: Locked) -> Site:
     """The same with a point, made and verified, in a bucket of its own: checks look when they were written."""
     site.own |= {"target": store.endpoint, "bucket": store.fresh()}
-    _lock(store, site.own["bucket"])
+    lock(store, site.own["bucket"])
     point = "20270115T010000Z-1f2e3d4c"
     for key in (manifest_key(point), verified_key(point, "20270115T020000Z")):
         store.bucket(site.own["bucket"]).put(key, b"{}")
@@ -161,113 +60,6 @@ def test_everything_is_green_and_says_what_it_saw(kept: Site, store: Locked) -> 
     assert store.keys("plumbline-sentinel/", kept.own["bucket"]) == []
     assert secret("reader") not in json.dumps(report)
     assert {check_of(report, name)["tier"] for name in (JOBS, POINTS, TARGET)} == {"live"}
-
-
-def test_own_target_is_reached_through_a_forward_to_the_service_that_its_address_names(
-    site: Site, store: Locked
-) -> None:
-    site.own = {"own": True, "bucket": LOCKED}
-    binaries: Path = site.world.directory / "bin"
-    (binaries / "target").write_text(store.endpoint.removeprefix("http://"))
-    code, told, _ = site.run(TARGET)
-    assert code == 0, told
-    calls = (binaries / "calls").read_text()
-    assert "port-forward" in calls
-    assert f"-n {HERE}" in calls or f"--namespace={HERE}" in calls or f"--namespace {HERE}" in calls
-    assert STORE in calls
-    assert "8333" in calls
-
-
-def test_own_target_at_no_service_is_told(site: Site) -> None:
-    site.own = {"own": True, "target": "http://s3:8333", "bucket": LOCKED}
-    code, told, _ = site.run(TARGET)
-    assert code == 1
-    assert "http://s3:8333 is no address of a Service" in told[TARGET]
-
-
-def test_reading_run_does_not_try_to_write(site: Site, store: Locked) -> None:
-    site.own["target"] = store.endpoint
-    site.reader("reader-writes")
-    site.run(JOBS, POINTS)
-    main(site.world.arguments("--impact", "read"))
-    asked = {check["id"] for check in site.world.report()["checks"]}
-    assert {JOBS, POINTS} <= asked
-    assert TARGET not in asked
-    assert store.keys("plumbline-sentinel/", LOCKED) == []
-
-
-@pytest.mark.parametrize(
-    ("bucket", "words"),
-    [
-        (LOOSE, "bucket loose: seen no default retention"),
-        (PLAIN, "bucket plain: seen no default retention (ObjectLockConfigurationNotFoundError)"),
-        (GOVERNED, "bucket governed: seen GOVERNANCE for 7 days; expected COMPLIANCE for at least 7 days"),
-        (BRIEF, "bucket brief: seen COMPLIANCE for 1 days; expected COMPLIANCE for at least 7 days"),
-        ("missing", "bucket missing: seen no default retention"),
-    ],
-)
-def test_bucket_that_does_not_lock_is_red_and_nothing_is_written_to_it(
-    site: Site, store: Locked, bucket: str, words: str
-) -> None:
-    site.own |= {"target": store.endpoint, "bucket": bucket}
-    site.reader("reader-writes")
-    code, told, _ = site.run(TARGET)
-    assert code == 1
-    assert words in told[TARGET]
-    if bucket != "missing":
-        assert store.keys("plumbline-sentinel/", bucket) == []
-
-
-def test_reader_that_may_write_is_red_and_what_it_wrote_is_named(site: Site, store: Locked) -> None:
-    """Its bucket has a lock, so nobody can remove it before that has run out."""
-    site.own["target"] = store.endpoint
-    site.own["bucket"] = store.fresh()
-    _lock(store, site.own["bucket"])
-    site.reader("reader-writes")
-    code, told, _ = site.run(TARGET)
-    (left,) = store.keys("plumbline-sentinel/", site.own["bucket"])
-    assert code == 1
-    assert f"PUT {site.own['bucket']}/{left} by its reader: seen allowed; expected refused" in told[TARGET]
-    assert f"object {site.own['bucket']}/{left}: seen left behind" in told[TARGET]
-
-
-def _lock(store: Locked, bucket: str) -> None:
-    admin = Minio(store.endpoint.removeprefix("http://"), "admin", secret("admin"), secure=False, region="us-east-1")
-    admin.set_object_lock_config(bucket, ObjectLockConfig(COMPLIANCE, 7, DAYS))
-
-
-@pytest.mark.parametrize("account", ["nobody", "writer", "stranger"])
-def test_key_that_opens_nothing_is_red_although_its_write_would_be_refused(
-    site: Site, store: Locked, account: str
-) -> None:
-    """A check of refusals alone would be green."""
-    site.own["target"] = store.endpoint
-    site.reader(account)
-    code, told, _ = site.run(TARGET)
-    assert code == 1
-    assert "HTTP 403" in told[TARGET]
-
-
-def test_reader_that_may_not_list_is_red(site: Site, store: Locked) -> None:
-    site.own["target"] = store.endpoint
-    site.reader("reader-without-list")
-    code, told, _ = site.run(TARGET)
-    assert code == 1
-    assert "HTTP 403" in told[TARGET]
-
-
-def test_reader_that_may_not_read_is_red(site: Site, store: Locked) -> None:
-    site.own["target"] = store.endpoint
-    site.reader("reader-without-get")
-    code, told, _ = site.run(TARGET)
-    assert code == 1
-    assert "seen HTTP 403; expected 404" in told[TARGET]
-
-
-def test_target_that_does_not_answer_is_red(site: Site) -> None:
-    code, told, _ = site.run(TARGET)
-    assert code == 1
-    assert "target of restore points" in told[TARGET]
 
 
 def test_contract_that_claims_restore_points_and_promises_none_is_red(site: Site) -> None:

@@ -277,7 +277,8 @@ def test_program_is_known_by_its_name_where_only_its_pods_are_labelled() -> None
 
 def test_container_of_another_name_is_compared_as_well() -> None:
     live = workload("server")
-    live["spec"]["template"]["spec"]["containers"] = [{"name": "main", "image": OLD.format("server")}]
+    beside = {"name": "side", "image": "side:9"}
+    live["spec"]["template"]["spec"]["containers"] = [beside, {"name": "main", "image": OLD.format("server")}]
     assert "- server: " in refusal(Cluster(None, 2.0, live))
     passes(Cluster(None, 2.0, live), wanted())
 
