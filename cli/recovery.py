@@ -123,7 +123,9 @@ def run_job(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> int:
 
     Ctrl-C deletes the Job: the program in it then ends in order, and starts again whom it stopped.
     """
-    return _ended(kubectl, cron_job, words)[0]
+    code, pod = _ended(kubectl, cron_job, words)
+    _give_back(kubectl, cron_job["namespace"], pod)
+    return code
 
 
 def outcome_of(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> Outcome:
@@ -131,7 +133,13 @@ def outcome_of(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> Outcom
     code, pod = _ended(kubectl, cron_job, ("--json", *words))
     # Asked once more: a log that is followed may be cut off by whatever stands between.
     printed = kubectl("-n", cron_job["namespace"], "logs", pod, "-c", CONTAINER, f"--tail={_TAIL_LINES}")
+    _give_back(kubectl, cron_job["namespace"], pod)
     return Outcome(code, _facts(printed))
+
+
+def _give_back(kubectl: Kubectl, namespace: str, pod: str) -> None:
+    """Delete a pod that has ended: volumes that were made for it go with it alone, and take up a quota until then."""
+    kubectl("-n", namespace, "delete", "pod", pod, "--wait=false", "--ignore-not-found")
 
 
 def _facts(printed: str) -> Json:

@@ -11,6 +11,7 @@ them in which there is no database of that name, and what is there always tells 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -41,6 +42,9 @@ _BLOCKS: Final = (
     "SELECT table, partition_id, max(max_block_number) FROM system.parts WHERE database = {database:String} "
     "GROUP BY table, partition_id ORDER BY table, partition_id"
 )
+_WAITS: Final = 2
+_LONGEST_WAIT: Final = 60
+"""Seconds that are waited out; a longer `quiet` is left to whoever set it."""
 _NO_ROWS: Final = schema.ELSEWHERE.keys() - {"Memory", "Buffer"}
 
 
@@ -192,7 +196,21 @@ class Swap:
                 )
 
     def _is_quiet(self, database: str) -> None:
-        """Raises RecoveryError when somebody writes, or did a moment ago."""
+        """Waits out a write of a moment ago. Raises RecoveryError when somebody writes, or did so again meanwhile."""
+        seconds = self._since_write(database)
+        for _ in range(_WAITS):
+            if seconds is None or not 0 < self.settings.quiet - seconds <= _LONGEST_WAIT:
+                break
+            time.sleep(self.settings.quiet - seconds)
+            seconds = self._since_write(database)
+        if seconds is not None and seconds < self.settings.quiet:
+            raise RecoveryError(
+                f"{self._who()}: database {database} was written to {seconds} seconds ago, less than "
+                f"{self.settings.quiet} (`quiet`); stop the writers, wait, then run this again"
+            )
+
+    def _since_write(self, database: str) -> int | None:
+        """Seconds since the last write, None without any. Raises RecoveryError while somebody writes."""
         running = int(self.client.rows(_WRITING, database=database)[0][0])
         queued = int(self.client.rows(_QUEUED, database=database)[0][0])
         if running or queued:
@@ -201,8 +219,4 @@ class Swap:
                 "then run this again"
             )
         parts, seconds = self.client.rows(_LAST, database=database)[0]
-        if int(parts) and int(seconds) < self.settings.quiet:
-            raise RecoveryError(
-                f"{self._who()}: database {database} was written to {seconds} seconds ago, less than "
-                f"{self.settings.quiet} (`quiet`); stop the writers, wait, then run this again"
-            )
+        return int(seconds) if int(parts) else None

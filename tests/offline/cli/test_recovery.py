@@ -146,6 +146,7 @@ def test_exit_code_is_that_of_the_container(code: int) -> None:
     assert run_job(cluster, PLACE, ["verify", "--latest"]) == code  # type: ignore[arg-type]  # stands for kubectl
     assert cluster.made["spec"]["template"]["spec"]["containers"][0]["args"][-2:] == ["verify", "--latest"]
     assert ("-n", "plumbline-recovery", "logs", "-f", "pod-1", "-c", "recovery") in cluster.calls
+    assert cluster.calls[-1][2:5] == ("delete", "pod", "pod-1"), "its volumes would stay with it"
 
 
 def test_pod_that_does_not_start_is_an_error_that_says_why() -> None:
