@@ -136,6 +136,12 @@ def test_an_insert_a_moment_ago_is_traffic(one: Case, tmp_path: Path) -> None:
     assert held(one) == PROMOTED
 
 
+def test_an_insert_that_was_the_last_one_is_waited_out(one: Case, tmp_path: Path) -> None:
+    one.run("INSERT INTO @.t SELECT * FROM @.t LIMIT 1")
+    opened(one.server, tmp_path, database=one.database, quiet=2).promote(force=True)
+    assert held(one) == {"": ["old"], "__replaced": ["new", "new"]}
+
+
 def test_engines_that_merge_on_insert_are_seen_too(one: Case, tmp_path: Path) -> None:
     one.run("TRUNCATE TABLE @.t")
     one.run("DROP TABLE @.t SYNC")
