@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from cli import embedded, stackfile
 from cli.engine import EMBEDDED, ROOT, Engine, engine_for
+from cli.recovery_key import public_key
 from sandbox import activation
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.configs import Paths
@@ -139,6 +140,7 @@ def _prepare_embedded(engine: Engine, progress: Progress) -> Cluster:
             "plumbline:cluster": {"uid": cluster.uid, "context": CONTEXT, "kubeconfig": str(cluster.kubeconfig)},
             "plumbline:images": {"path": str(engine.state / "images.json")},
             "plumbline:secrets": {"root_file": str(engine.state / "root-secret")},
+            "plumbline:recovery": {"recovery_public_key": public_key(engine.state)},
         },
     )
     return cluster

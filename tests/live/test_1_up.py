@@ -61,7 +61,7 @@ def test_literal_engine_command_works() -> None:
 
 def test_secrets_of_the_state_are_nowhere_in_the_open() -> None:
     state = find_home().state(STATE)
-    canaries = [(state / name).read_text() for name in ("passphrase", "root-secret")]
+    canaries = [(state / name).read_text().strip() for name in ("passphrase", "root-secret", "recovery-key")]
     exported = pulumi("stack", "export", "-s", "local").stdout
     texts = {
         "stack export": exported,
