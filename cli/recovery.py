@@ -87,7 +87,8 @@ class Kubectl:
 def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
     """Run the program with these words in the cluster of a stack; its exit code. Raises SandboxError."""
     engine = engine_for(home, stack)
-    if not words or words[0] not in PLACES:
+    word = _word(words)
+    if word not in PLACES:
         raise SandboxError(
             f"make recovery RUN={' '.join(words)!r} names no word of the program",
             f"name one of {', '.join(PLACES)}, with its options: make recovery RUN='verify --latest'",
@@ -97,7 +98,12 @@ def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
     promised: Json = json.loads(contract.read_text())
     if promised.get("recovery") is None:
         raise SandboxError(f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up")
-    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[words[0]]], words)
+    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[word]], words)
+
+
+def _word(words: Sequence[str]) -> str:
+    """The word of the program: options of its own may stand before it."""
+    return next((word for word in words if not word.startswith("-")), "")
 
 
 def kubectl_of(engine: Engine, contract: Path) -> Kubectl:
@@ -158,8 +164,7 @@ def _ended(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> tuple[int,
     """Exit code and pod of a Job that was made and has ended."""
     namespace = cron_job["namespace"]
     template = json.loads(kubectl("-n", namespace, "get", "cronjob", cron_job["name"], "-o", "json"))
-    word = next(word for word in words if not word.startswith("-"))
-    job = manifest(template, words, f"recovery-{word}-{time.time_ns() // 10**6 % 10**10}")
+    job = manifest(template, words, f"recovery-{_word(words)}-{time.time_ns() // 10**6 % 10**10}")
     name = job["metadata"]["name"]
     kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(job))
     try:

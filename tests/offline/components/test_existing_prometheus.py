@@ -307,9 +307,10 @@ def test_policies_let_the_prometheus_in_and_only_where_pods_are_closed() -> None
     assert [port["port"] for port in rule["ports"]] == [
         of_kind(existing_args(), "PodMonitor")["dcgm-exporter"]["podMetricsEndpoints"][0]["port"]
     ]
-    # The object store is not deployed without them.
+    # Neither object store is deployed without them.
     off = {"mode": "off"}
-    none: dict[str, dict[str, Any]] = {"network": {"policies": False}, "object_store": off, "swanlab": off}
+    stores = {"object_store": off, "swanlab": off, "recovery": off}
+    none: dict[str, dict[str, Any]] = {"network": {"policies": False}, **stores}
     assert of_kind(existing_args(**none), "NetworkPolicy") == {}
 
 

@@ -1,0 +1,143 @@
+"""Restore points of the running stack: who watches them, what a killed run leaves behind, and the drills."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from components.naming import recovery_namespace_name, swanlab_namespace_name
+from components.swanlab.names import service_name
+from tests.live import plumbline
+from tests.live.plumbline import NAMESPACE, OUT, get, kubectl, query, smoke, until, words
+from tests.live.swanlab_pods import WRITERS, workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LAB: Final = swanlab_namespace_name(NAMESPACE)
+OWN: Final = recovery_namespace_name(NAMESPACE)
+PATIENCE: Final = 5.0
+
+
+def recovery(run: str, code: int = 0) -> dict[str, Any]:
+    """`make recovery RUN='--json …'`: what the program says of its outcome."""
+    done = words("recovery", f"RUN=--json {run}")
+    outcomes = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"code"')]
+    assert outcomes, done.stdout
+    assert outcomes[-1]["code"] == code, done.stdout
+    return dict(outcomes[-1])
+
+
+def points() -> list[str]:
+    """Ids of all points, the oldest first."""
+    return [point["id"] for point in recovery("list")["points"]]
+
+
+def replicas() -> dict[str, int]:
+    """Writer of SwanLab → pods that it is to have."""
+    return {program: int(get(workload(program), "-n", LAB)["spec"]["replicas"]) for program in WRITERS}
+
+
+def killed(run: str, ready: Callable[[], bool]) -> None:
+    """Start a run, and kill its process as soon as `ready`."""
+    thread = threading.Thread(target=words, args=("recovery", f"RUN={run}"))
+    thread.start()
+    try:
+        until(f"{run} is where it is to be killed", ready, 120)
+        for pid in _processes(run):
+            os.kill(pid, signal.SIGKILL)
+    finally:
+        thread.join()
+
+
+def _processes(run: str) -> list[int]:
+    """The node is this machine, and sees the processes of its pods."""
+    found = subprocess.run(
+        ["pgrep", "-f", f"^/usr/bin/python3 -P -m recovery .*{run}$"], capture_output=True, text=True, check=False
+    )
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def test_point_that_was_verified_is_told_to_prometheus() -> None:
+    made = recovery("create")
+    found = recovery("verify --latest")
+    assert (found["point"], found["good"], found["differences"]) == (made["point"], True, [])
+    assert found["figures"]["between stores"]["profile"], "stores were not held against each other"
+    name = "plumbline_recovery_last_verified_point_timestamp_seconds"
+    newest = "plumbline_recovery_last_point_timestamp_seconds"
+    until("the moments of both are told and equal", lambda: bool(query(f"{name} == on () {newest} > 0")), 120)
+    assert get("pods", "-n", OWN, "-l", "app.kubernetes.io/name=recovery-verify")["items"] == []
+    until("volumes of the verification are gone", lambda: len(get("pvc", "-n", OWN)["items"]) == 1, 60)
+
+
+def test_gate_of_upgrades_sees_the_verification_of_a_person() -> None:
+    done = get("cronjob", "recovery-verify", "-n", OWN)["status"]["lastSuccessfulTime"]
+    assert done
+    assert get("cronjob", "recovery-create", "-n", LAB)["status"]["lastSuccessfulTime"]
+
+
+def test_suspended_job_is_red() -> None:
+    def suspended(value: str) -> None:
+        kubectl("-n", OWN, "patch", "cronjob", "recovery-prune", "-p", f'{{"spec": {{"suspend": {value}}}}}')
+
+    try:
+        suspended("true")
+        code, checks, _ = smoke("--only", "recovery.jobs", patience=PATIENCE)
+    finally:
+        suspended("false")
+    assert code == 1
+    assert checks["recovery.jobs"]["status"] == "fail"
+    assert "suspend" in checks["recovery.jobs"]["evidence"]
+
+
+def test_creation_that_is_killed_leaves_no_point_and_the_next_is_clean() -> None:
+    before = points()
+    killed("create --mode online", lambda: bool(_processes("create --mode online")))
+    assert points() == before
+    assert recovery("create")["point"] > before[-1]
+
+
+def test_writers_that_a_killed_run_stopped_are_started_again() -> None:
+    before, known = replicas(), points()
+    killed("create --mode quiesced", lambda: replicas()["house"] == 0)
+    assert replicas() != before, "it was not killed while writers were stopped"
+    started = recovery("resume")["started"]
+    assert service_name("house") in started
+    assert replicas() == before
+    assert points() == known
+    quiet = recovery("create --mode quiesced")
+    assert replicas() == before
+    assert recovery("verify --latest")["point"] == quiet["point"]
+    until("SwanLab answers again", _answers, 180)
+
+
+def _answers() -> bool:
+    path = f"/api/v1/namespaces/{LAB}/services/swanlab-gate:8080/proxy/ready"
+    return "answers" in kubectl("get", "--raw", path, check=False)
+
+
+def test_point_that_is_promoted_over_live_data_is_put_back_on_request() -> None:
+    kept = recovery("restore --latest-verified")["point"]
+    refused = recovery(f"promote --point {kept} --quiesce", code=3)
+    assert "holds rows" in refused["error"]
+    recovery(f"promote --point {kept} --quiesce --force")
+    until("SwanLab answers again", _answers, 180)
+    assert smoke("--only", "swanlab.roundtrip")[0] == 0
+
+
+def test_drill_destroys_the_source_and_brings_it_back() -> None:
+    done = words("drill", "DESTROY=yes", timeout=1500)
+    assert done.returncode == 0, done.stdout
+    report = json.loads((OUT / "drill.json").read_text())
+    assert report["verdict"] == "green"
+    assert report["rpo_seconds"] < report["rpo_accepted_seconds"]
+
+
+def test_smoke_is_green_after_all_of_it() -> None:
+    done = words("smoke")
+    assert done.returncode == 0, done.stdout
+    assert plumbline.prometheus_ready()
