@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
             print(json.dumps({"code": FAILED, "error": str(error)}))
         return FAILED
     except KeyboardInterrupt:
-        _log.error("interrupted; nothing that was live has changed; run the same again")
+        _log.error("interrupted; %s", _left(options.word))
         return INTERRUPTED
     for note in outcome.notes:
         _log.warning("note: %s", note)
@@ -47,6 +47,13 @@ def main(arguments: Sequence[str]) -> int:
     else:
         print("\n".join(outcome.lines))
     return outcome.code
+
+
+def _left(word: str) -> str:
+    """What an interrupted run leaves behind."""
+    if word in ("promote", "demote", "confirm"):
+        return f"each store is as it was, done or in between, and nothing is lost; run `{word}` again, which ends it"
+    return "nothing that was live has changed; run the same again"
 
 
 def _run(options: argparse.Namespace) -> Outcome:

@@ -55,14 +55,16 @@ def _restoring(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     for word in (restore, promote):
         _point(word, "--latest-verified", "the newest point that was verified")
     promote.add_argument("--force", action="store_true", help="even where the stores hold data of their own")
-    promote.add_argument("--quiesce", action="store_true", help="stop whoever writes meanwhile, and start them again")
     others = {
         "demote": "put back what `promote` replaced",
         "confirm": "delete what `promote` replaced; there is no way back",
         "discard": "delete the copies beside",
     }
-    for word in (restore, promote, *(words.add_parser(name, help=text) for name, text in others.items())):
+    made = {name: words.add_parser(name, help=text) for name, text in others.items()}
+    for word in (restore, promote, *made.values()):
         word.add_argument("--store", action="append", default=[], help="this store alone; may be repeated")
+    for word in (promote, made["demote"]):
+        word.add_argument("--quiesce", action="store_true", help="stop whoever writes meanwhile, and start them again")
 
 
 def _point(word: argparse.ArgumentParser, latest: str, text: str) -> None:

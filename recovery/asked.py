@@ -130,7 +130,8 @@ def _without_secrets(stores: tuple[Store, ...], tell: Tell) -> tuple[Store, ...]
 def _each(step: str) -> Callable[[argparse.Namespace, Opened, Tell], Outcome]:
     def word(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
         stores = _without_secrets(restore.chosen(opened.stores, tuple(options.store)), tell)
-        restore.each(stores, lambda store: str(getattr(store, step)()), tell)
+        with _quiet(opened, tell) if getattr(options, "quiesce", False) else contextlib.nullcontext():
+            restore.each(stores, lambda store: str(getattr(store, step)()), tell)
         return Outcome(lines=[f"{step}: {len(stores)} stores"], facts={"stores": [store.name for store in stores]})
 
     return word

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from recovery.errors import RecoveryError, StoreError
+from recovery.errors import RecoveryError
 from recovery.model import Part, Point, utc
 from recovery.seal import fingerprint
+from recovery.within import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -88,7 +89,8 @@ def create(  # noqa: PLR0913  # what a point is made of, each from another hand
         for number, store in enumerate(stores, 1):
             tell(f"{number} of {len(stores)}: {store.name} ({store.kind})")
             begun, counted = time.monotonic(), Counted(writer)
-            parts.append(_take(store, counted, mode, tell))
+            with within(store.name):
+                parts.append(store.take(counted, mode, tell))
             sizes[store.name], spent[store.name] = counted.bytes, time.monotonic() - begun
     point = Point(
         id=f"{utc(started)}-{secrets.token_hex(4)}",
@@ -105,10 +107,3 @@ def create(  # noqa: PLR0913  # what a point is made of, each from another hand
     )
     publish(point)
     return Taken(point=point, sizes=sizes, seconds=spent)
-
-
-def _take(store: Store, writer: Writer, mode: Mode, tell: Tell) -> Part:
-    try:
-        return store.take(writer, mode, tell)
-    except RecoveryError as error:
-        raise StoreError(store.name, str(error)) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recovery.errors import RecoveryError
+from recovery.within import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,17 +28,18 @@ def restore(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell)
     pairs = list(_pairs(point, stores))
     for number, (store, part) in enumerate(pairs, 1):
         tell(f"{number} of {len(pairs)}: {store.name} ({store.kind})")
-        store.restore(part, reader, tell)
+        with within(store.name):
+            store.restore(part, reader, tell)
     return compare(point, stores, reader)
 
 
 def compare(point: Point, stores: tuple[Store, ...], reader: Reader) -> tuple[str, ...]:
     """What the copies beside have else than the point, one sentence each."""
-    return tuple(
-        f"{store.name}: {line}"
-        for store, part in _pairs(point, stores)
-        for line in store.compare(part, reader).differences
-    )
+    found = list[str]()
+    for store, part in _pairs(point, stores):
+        with within(store.name):
+            found += [f"{store.name}: {line}" for line in store.compare(part, reader).differences]
+    return tuple(found)
 
 
 def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell, *, force: bool) -> None:
@@ -47,7 +49,8 @@ def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell,
     """
     for store, part in _pairs(point, stores):
         if getattr(store, "copy_in_work", False):  # it may have been made in another pod, whose files are gone
-            store.restore(part, reader, tell)
+            with within(store.name):
+                store.restore(part, reader, tell)
     differences = compare(point, stores, reader)
     if differences:
         raise RecoveryError(
@@ -57,10 +60,11 @@ def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell,
     done: list[Store] = []
     for store, _ in _pairs(point, stores):
         try:
-            tell(store.promote(force=force))
+            with within(store.name):
+                tell(store.promote(force=force))
         except RecoveryError as error:
             undone = _undo(done, tell)
-            raise RecoveryError(f"{store.name} was not promoted: {error}\n{undone}") from error
+            raise RecoveryError(f"{store.name} was not promoted: {_why(store, error)}\n{undone}") from error
         done.append(store)
 
 
@@ -68,9 +72,10 @@ def _undo(done: list[Store], tell: Tell) -> str:
     failed = []
     for store in reversed(done):
         try:
-            tell(store.demote())
+            with within(store.name):
+                tell(store.demote())
         except RecoveryError as error:
-            failed.append(f"{store.name} still holds the copy: {error}")
+            failed.append(f"{store.name} still holds the copy: {_why(store, error)}")
     return "\n".join(failed) or "what was promoted before it was put back: every store holds what it held"
 
 
@@ -79,11 +84,16 @@ def each(stores: tuple[Store, ...], step: Callable[[Store], str], tell: Tell) ->
     failed = []
     for store in stores:
         try:
-            tell(step(store))
+            with within(store.name):
+                tell(step(store))
         except RecoveryError as error:
-            failed.append(f"{store.name}: {error}")
+            failed.append(f"{store.name}: {_why(store, error)}")
     if failed:
         raise RecoveryError("\n".join(failed))
+
+
+def _why(store: Store, error: RecoveryError) -> str:
+    return str(error).removeprefix(f"{store.name}: ")
 
 
 def _pairs(point: Point, stores: tuple[Store, ...]) -> Iterator[tuple[Store, Part]]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from recovery.errors import DamagedError, RecoveryError, StoreError
+from recovery.errors import DamagedError
 from recovery.model import File, Verification
+from recovery.within import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +54,8 @@ def verify(
     elif not found.differences:
         tell(CROSS)
         try:
-            differences, figures = cross_check(point, reader)
+            with within(CROSS):
+                differences, figures = cross_check(point, reader)
         except DamagedError as damage:
             differences, figures = (f"{damage}",), {}
         found.differences += [f"{CROSS}: {line}" for line in differences]
@@ -71,13 +73,9 @@ def _part(part: Part, store: Store | None, reader: Reader, tell: Tell, found: _F
     if store is None or store.kind != part.kind:
         found.figures[part.store] = {"read_back": True, "bytes": read_back(part, reader)}
         return
-    try:
+    with within(store.name):
         store.restore(part, reader, tell)
         compared = store.compare(part, reader)
-    except DamagedError:
-        raise
-    except RecoveryError as error:
-        raise StoreError(store.name, str(error)) from error
     found.differences += [f"{part.store}: {line}" for line in compared.differences]
     found.figures[part.store] = dict(compared.figures)
 

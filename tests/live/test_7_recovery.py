@@ -124,9 +124,11 @@ def test_point_that_is_promoted_over_live_data_is_put_back_on_request() -> None:
     kept = recovery("restore --latest-verified")["point"]
     refused = recovery(f"promote --point {kept} --quiesce", code=3)
     assert "holds rows" in refused["error"]
-    recovery(f"promote --point {kept} --quiesce --force")
-    until("SwanLab answers again", _answers, 180)
-    assert smoke("--only", "swanlab.roundtrip")[0] == 0
+    for run in (f"promote --point {kept} --quiesce --force", "demote --quiesce"):
+        recovery(run)
+        until(f"SwanLab answers again after {run}", _answers, 180)
+        assert smoke("--only", "swanlab.roundtrip")[0] == 0, run
+    recovery("discard")
 
 
 def test_drill_destroys_the_source_and_brings_it_back() -> None:

@@ -180,16 +180,26 @@ def load(login: Login, database: str, major: int, work: Path, pieces: Iterator[b
         whole = _feed(child, pieces)
         code, said = child.ended()
     if code != 0 or not whole:
-        text = programs.first_error(said)
-        full = "; the server's volume is full: make it larger" if "No space left on device" in said else ""
         raise RecoveryError(
-            f"pg_restore ended with {code} while it made {database}: {text}{full}; nothing of it was kept; remove the "
-            f"cause "
-            "and run again"
+            f"pg_restore ended with {code} while it made {database}: {programs.first_error(said)}; {_cause(said)}; "
+            "nothing of it counts, and what the server held before is untouched; remove the cause and run again"
         )
     other = programs.remarks(said)[1]
     if other:
         raise RecoveryError(f"pg_restore ended with 0 but said: {other[0]}; nothing of it was kept; remove the cause")
+
+
+def _cause(said: str) -> str:
+    """What a person must look at. A server that has no room for its log of changes stops, and says so in its log alone:
+    the client only sees that it is gone."""
+    if "No space left on device" in said:
+        return "the server's volume is full: make it larger"
+    if "server closed the connection" in said or "connection to server was lost" in said:
+        return (
+            "the server stopped in the midst of it; see its log: if it says `No space left on device`, its volume is "
+            "full, and it starts again once that is made larger"
+        )
+    return "the statement or the server's log tells why"
 
 
 def _feed(child: Child, pieces: Iterator[bytes]) -> bool:
