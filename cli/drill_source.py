@@ -171,6 +171,12 @@ class Source:
         """Delete the copies."""
         self.kubectl("-n", self.contract["namespace"], "delete", "secrets", "-l", MARK, "--ignore-not-found")
 
+    def hold(self, *, held: bool) -> None:
+        """Whether the schedule makes no restore points: one of half a SwanLab would be the newest."""
+        job = self.contract["recovery"]["jobs"]["create"]
+        patch = json.dumps({"spec": {"suspend": held}})
+        self.kubectl("-n", job["namespace"], "patch", "cronjob", job["name"], "--type=merge", "-p", patch)
+
     def up(self, directory: Path) -> Path:
         """Bring SwanLab up with empty stores; the contract."""
         self.engine.select()

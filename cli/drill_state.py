@@ -60,6 +60,19 @@ class State:
         """Whether it stopped after its disaster, and is to go on from there."""
         return self.reached(DISASTER) and not self.reached(DONE)
 
+    @property
+    def ruined(self) -> bool:
+        """Whether SwanLab of the source may be gone, or hold less than it did."""
+        return self.destroy and self.going_on and not self.reached(JUDGED)
+
+    def goes_on(self, source: str, *, destroy: bool) -> bool:
+        """Whether a drill of this kind goes on with this one: it has to if the source is ruined.
+
+        A point that failed often enough beside the source is given up.
+        """
+        same = self.going_on and self.source == source and self.destroy == destroy
+        return same and (destroy or self.reached(JUDGED) or self.attempts < ATTEMPTS)
+
 
 class Book:
     """The file of a drill, and the directory around it with its journal."""

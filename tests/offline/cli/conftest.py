@@ -9,6 +9,7 @@ import pytest
 from cli.engine import Engine
 from sandbox.cluster import ownership
 from sandbox.home import Home
+from tests.offline.cli.drill_world import World, install
 from tests.offline.cli.fakes import FakeEngine
 
 if TYPE_CHECKING:
@@ -49,3 +50,11 @@ def local(home: Home) -> Engine:
 def prod(home: Home) -> Engine:
     """The engine of stack `prod`."""
     return Engine(home, "prod", None)
+
+
+@pytest.fixture
+def world(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A healthy stack that can be drilled."""
+    made = World(home)
+    install(monkeypatch, made, tmp_path / "checkout")
+    return made

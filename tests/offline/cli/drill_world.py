@@ -2,120 +2,44 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
-from cli import deploy, drill_hands, drill_stack, recovery
+from cli import deploy, drill, drill_hands, drill_run, drill_stack, recovery
 from cli.drill_stack import DOOR
 from cli.engine import Engine
 from cli.recovery import Outcome
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
 from sandbox.programs import build
+from tests.offline.cli.drill_facts import API_KEY, CONFIG, LOGIN, NEW, OBJECTS, POINT, SERVER, contract, judgement
+from tests.offline.sandbox.fakes import silent
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
+    from collections.abc import Callable
 
     from sandbox.home import Home
 
 Json = dict[str, Any]
-API_KEY: Final = base64.b64encode(b"canary-of-the-api-key").decode()
-READER_KEY: Final = base64.b64encode(b"canary-of-the-reader").decode()
-CANARIES: Final = ("canary-of-the-api-key", "canary-of-the-reader", API_KEY, READER_KEY)
-POINT: Final = "20261130T100000Z-0a1b2c3d"
-NEW = "plumbline-drill"
-_OBJECTS: Final[dict[tuple[str, str | None, str], Json]] = {
-    ("namespace", None, "plumbline"): {},
-    ("namespace", None, "plumbline-swanlab"): {},
-    ("namespace", None, "plumbline-recovery"): {},
-    ("statefulset", "plumbline", "object-store"): {},
-    ("persistentvolumeclaim", "plumbline", "object-store"): {},
-    ("service", "plumbline-recovery", "recovery-store"): {
-        "spec": {"selector": {"a": "store"}, "ports": [{"port": 8333, "targetPort": 8333}]}
-    },
-    ("secret", "plumbline-recovery", "recovery-reader"): {
-        "data": {"accessKey": "cmVhZGVy", "secretKey": READER_KEY},
-        "type": "Opaque",
-    },
-}
-_EMPTY: Final = ("deployment", "plumbline-swanlab", "swanlab-server")
-_KEY: Final = ("secret", "plumbline-swanlab", "swanlab-api-key")
-CONFIG: Final[Json] = {
-    "encryptionsalt": "v1:salt",
-    "config": {
-        "plumbline:profile": "throwaway",
-        "plumbline:namespace": "plumbline",
-        "plumbline:cluster": {"name": "local", "kubeconfig": "/k/config"},
-        "plumbline:images": {"source": "file"},
-        "plumbline:sizing": {"nodes": 1},
-        "plumbline:recovery": {"mode": "managed", "target": {"own": {"volume": "4Gi"}}},
-        "plumbline:swanlab": {"mode": "managed"},
-    },
-}
 
 
 class Killed(BaseException):
     """Stands for SIGKILL: nothing of ours runs after it."""
 
 
-def contract(namespace: str = "plumbline") -> Json:
-    """Of a stack, as far as a drill reads it."""
-    lab, own = f"{namespace}-swanlab", f"{namespace}-recovery"
-    account = {"namespace": own, "name": "recovery-reader"}
-    jobs = {word: {"namespace": own, "name": f"recovery-{word}"} for word in ("create", "verify", "prune", "restore")}
-    workload = {"kind": "Deployment", "name": "swanlab-server"}
-    return {
-        "namespace": namespace,
-        "cluster": {"context": "plumbline-local"},
-        "components": {
-            "swanlab": {"namespace": lab, "workloads": [workload]},
-            "object-store": {
-                "workloads": [{"kind": "StatefulSet", "name": "object-store"}],
-                "claims": [{"name": "object-store"}],
-            },
-            "recovery": {"endpoints": {"http": {"service": "recovery-store", "port": 8333}}},
-        },
-        "experiments": {
-            "login": {"namespace": lab, "name": "swanlab-api-key", "key": "api-key"},
-            "stores": {
-                **{name: {"mode": "chart", "place": f"claim-{name}"} for name in ("postgres", "clickhouse", "redis")},
-                "s3": {"mode": "external", "place": f"object-store.{namespace}.svc:8333/private,public"},
-            },
-        },
-        "object_store": {"buckets": [{"name": "private"}, {"name": "public"}]},
-        "recovery": {
-            "namespace": own,
-            "jobs": jobs,
-            "own": True,
-            "target": "http://recovery-store.plumbline-recovery.svc:8333",
-            "bucket": "recovery",
-            "region": "us-east-1",
-            "reader_access": {**account, "key": "accessKey"},
-            "reader_secret": {**account, "key": "secretKey"},
-            "rpo_seconds": 28800,
-            "rto_seconds": 1800,
-        },
-    }
-
-
-def judgement() -> Json:
-    """Of a restored SwanLab that is green."""
-    figures = {f"{what}_{part}": 5 for what in ("values", "media") for part in ("acknowledged", "equal")}
-    figures |= {f"{what}_{part}": 3 for what in ("values", "media") for part in ("expected_before_point", "lost")}
-    return {"verdict": "green", "reasons": [], "login": True, "old_key": True, "rpo_seconds": 42.5, **figures}
-
-
 @dataclass
 class World:
-    """events: what happened. stop: begin of an event → what is raised when it comes, once. codes: event → exit code."""
+    """events: what happened. stop: begin of an event → what is raised when it comes, once. codes: event → exit code.
+
+    waits: begin of an event → what lets time pass. silent_judge: it writes no verdict.
+    """
 
     home: Home
     source: Json = field(default_factory=contract)
@@ -127,10 +51,14 @@ class World:
     stacks: set[str] = field(default_factory=lambda: {"local"})
     objects: dict[tuple[str, str | None, str], Json] = field(default_factory=dict)
     restored_key: str | None = None
+    out: Path = Path()
+    waits: dict[str, Callable[[], None]] = field(default_factory=dict)
+    silent_judge: bool = False
+    looked: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._uids = count()
-        for place, fields in _OBJECTS.items():
+        for place, fields in OBJECTS.items():
             self.put(place, fields)
         self._swanlab()
 
@@ -147,17 +75,17 @@ class World:
         self.objects[place] = {**old, **fields, "metadata": meta}
 
     def _swanlab(self) -> None:
-        self.put(_EMPTY, {})
-        self.put(_KEY, {"data": {"api-key": API_KEY}, "type": "Opaque"})
+        self.put(SERVER, {})
+        self.put(LOGIN, {"data": {"api-key": API_KEY}, "type": "Opaque"})
 
     def event(self, text: str) -> int:
         """Note it, stop there if the test wants it, else its exit code."""
         self.events.append(text)
+        for wait in [wait for begin, wait in self.waits.items() if text.startswith(begin)]:
+            wait()
         for begin in [begin for begin in self.stop if text.startswith(begin)]:
             raise self.stop.pop(begin)
         return self.codes.get(text, 0)
-
-    # kubectl
 
     def __call__(self, *arguments: str, stdin: str | None = None, timeout: float = 0.0) -> str:
         del timeout
@@ -169,10 +97,20 @@ class World:
         verb = words[0]
         if verb == "apply":
             return self._apply(json.loads(stdin or "{}"))
+        if verb in ("describe", "logs") or "wide" in words or "events" in words:
+            return self._ask(words[1])
+        if verb == "patch":
+            self.event(f"{'hold' if json.loads(words[-1])['spec']['suspend'] else 'let go'} {words[2]}")
+            return ""
         if verb == "rollout":
             self.event(f"rollout {where}")
             return ""
         return self._get(where, words[1:]) if verb == "get" else self._delete(where, words[1:])
+
+    def _ask(self, what: str) -> str:
+        """Of people: who is there to be looked at."""
+        self.looked += sorted(name for kind, _, name in self.objects if kind == "namespace")
+        return what
 
     def _apply(self, document: Json) -> str:
         kinds = sorted({item["kind"] for item in document["items"]})
@@ -214,8 +152,6 @@ class World:
                 del self.objects[place]
         return ""
 
-    # engine
-
     def attached(self, engine: Engine, *words: str) -> int:
         self.arguments += words
         code = self.event(
@@ -230,7 +166,7 @@ class World:
                 self.put(("namespace", None, "plumbline-swanlab"), {})
                 self.put(("statefulset", "plumbline", "object-store"), {})
                 self.put(("persistentvolumeclaim", "plumbline", "object-store"), {})
-                self.put(_EMPTY, {})
+                self.put(SERVER, {})
         elif code == 0:
             self.objects.pop(("clusterrole", None, NEW), None)
         return code
@@ -240,8 +176,6 @@ class World:
         self.event(f"{' '.join(words[:2])} {engine.stack}")
         self.stacks.discard(words[2])
         return ""
-
-    # programs
 
     def outcome(self, _: object, job: Json, words: tuple[str, ...]) -> Outcome:
         self.arguments += words
@@ -254,9 +188,9 @@ class World:
         self.arguments += words
         code = self.event(words[0])
         if words[0] == "judge":
-            key = self.objects.get(_KEY, {}).get("data", {}).get("api-key")
+            key = self.objects.get(LOGIN, {}).get("data", {}).get("api-key")
             self.restored_key = key
-            if code in (0, 1):
+            if code in (0, 1) and not self.silent_judge:
                 hands.judged.write_text(json.dumps(self.judged))
         return code
 
@@ -299,6 +233,7 @@ class FakeWriter:
 def install(monkeypatch: pytest.MonkeyPatch, world: World, checkout: Path) -> None:
     """Put the world where the real ones would be."""
     world.state.mkdir(parents=True)
+    world.out = checkout / ".out" / "local"
     (world.state / "Pulumi.local.yaml").write_text(yaml.safe_dump(CONFIG))
     monkeypatch.setattr(deploy, "ROOT", checkout)
     monkeypatch.setattr(deploy, "guard", lambda *_: nullcontext())
@@ -330,3 +265,24 @@ def install(monkeypatch: pytest.MonkeyPatch, world: World, checkout: Path) -> No
 def broken() -> SandboxError:
     """A failure that a user can act on."""
     return SandboxError("it broke", "mend it")
+
+
+def run(world: World, *, destroy: bool = False) -> int:
+    """`make drill`."""
+    return drill.drill(world.home, "local", silent()[0], destroy=destroy)
+
+
+def report(world: World) -> Json:
+    """The report that machines read."""
+    found: Json = json.loads((world.out / "drill.json").read_text())
+    return found
+
+
+def kill(world: World, monkeypatch: pytest.MonkeyPatch, event: str, *, destroy: bool) -> None:
+    """A drill that ends like under SIGKILL when `event` comes."""
+    with monkeypatch.context() as patch:
+        patch.setattr(drill_run.Drill, "_leave", lambda *_, **__: None)
+        patch.setattr(FakeWriter, "end", lambda _: None)
+        world.stop[event] = Killed()
+        with pytest.raises(Killed):
+            run(world, destroy=destroy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cli import drill_report
 from cli.drill_state import State, stamp
-from tests.offline.cli.drill_world import POINT, contract, judgement
+from tests.offline.cli.drill_facts import POINT, contract, judgement
 
 DONE = State(
     source="local",
