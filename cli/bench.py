@@ -1,4 +1,5 @@
-"""`bench`: how long each stage takes on this machine, what SwanLab does beside its own stores, what 8192 GPUs cost.
+"""`bench`: how long each stage takes on this machine, what SwanLab does beside its own stores, what 8192 GPUs and a
+restore point cost.
 
 Nothing is asserted on time: the aims stand beside the figures. Stages run on a cluster state of their own. The cold
 figure needs an empty cache and some 30 minutes; it is measured with `make bench COLD=1`, in a home of its own that is
@@ -33,10 +34,12 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "stages": ("stages",),
     "signals": ("signals",),
     "experiments": ("experiments",),
-    "all": ("stages", "signals"),
+    "recovery": ("recovery",),
+    "all": ("stages", "signals", "recovery"),
 }
 SIGNALS_REPORT: Final = ROOT / ".out" / "bench" / "signals.json"
 EXPERIMENTS_REPORT: Final = ROOT / ".out" / "bench" / "experiments.json"
+RECOVERY_REPORT: Final = ROOT / ".out" / "bench" / "recovery.json"
 END_SECONDS: Final = 90.0  # two programs with 30 seconds each to end, or what was written to remove, and room
 AIMS: Final = {
     "cold: make up, every cache empty": 35 * 60,
@@ -58,9 +61,12 @@ def bench(home: Home, progress: Progress, *, cold: bool) -> int:
     if "experiments" in wanted:
         code = experiments(home)
     if "signals" in wanted:
-        return signals(home, progress) or code
-    if "stages" in wanted:
+        code = signals(home, progress) or code
+    if "recovery" in wanted:
+        code = recovery() or code
+    if wanted == CHOICES["stages"]:
         print("\n  rules and queries at 8192 GPUs, 7 minutes, no cluster: make bench ONLY=signals")
+        print("  restore points beside the raw tools, 10 minutes, no cluster: make bench ONLY=recovery")
     return code
 
 
@@ -132,6 +138,11 @@ def signals(home: Home, progress: Progress) -> int:
     argv = [sys.executable, "-m", "tests.bench.signals"]
     argv += ["--prometheus", str(programs.binary(home, "prometheus")), "--out", str(SIGNALS_REPORT)]
     return _attached(argv, os.environ)
+
+
+def recovery() -> int:
+    """Run the bench of recovery to its end, as the bench of signals. Returns its exit code."""
+    return _attached([sys.executable, "-m", "tests.bench.recovery", "--out", str(RECOVERY_REPORT)], os.environ)
 
 
 def _attached(argv: list[str], environment: Mapping[str, str]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from recovery import restore
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from datetime import datetime
     from pathlib import Path
 
     from recovery.config import Config, Opened
@@ -32,7 +32,8 @@ def _list(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
     vault = Vault.open(opened.config.target, write=False)
     points = vault.points()
     facts = {"points": [_row(one) for one in points]}
-    lines = [f"{one.id}  {one.state}{f': {one.damage}' if one.damage else ''}" for one in points]
+    dated = {True: ", dated ahead", False: ""}
+    lines = [f"{one.id}  {one.state}{dated[one.ahead]}{f': {one.damage}' if one.damage else ''}" for one in points]
     return Outcome(lines=lines or ["there is no restore point"], facts=facts, notes=list(vault.notes))
 
 
@@ -47,17 +48,18 @@ def _row(listed: Listed) -> dict[str, Any]:
         "ended": moment(listed.ended),
         "verified": moment(listed.verified),
         "damage": listed.damage or None,
+        "ahead": listed.ahead,
     }
 
 
 def _status(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
     """What would be lost now, and how long a restore takes, beside what the stack's settings ask for."""
-    vault, moment = Vault.open(opened.config.target, write=False), datetime.now(UTC)
+    vault = Vault.open(opened.config.target, write=False)
     newest_one, good = vault.latest().point, vault.latest_verified().point
-    if newest_one is None or good is None:
-        there = "no restore point was ever verified" if newest_one else "there is no restore point that can be read"
+    if newest_one is None or good is None or newest_one.ahead or good.ahead:
+        there = _lacking(newest_one, good)
         return Outcome(code=BAD, lines=[there], facts={"verified": None}, notes=list(vault.notes))
-    ages = {one.id: (moment - vault.point(one.id).first_lost).total_seconds() for one in (newest_one, good)}
+    ages = {one.id: (vault.now - vault.point(one.id).first_lost).total_seconds() for one in (newest_one, good)}
     restored = vault.verifications(good.id)[-1].seconds
     faults = _faults(opened.config, ages[newest_one.id], ages[good.id], restored)
     facts = {
@@ -74,6 +76,17 @@ def _status(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
         *faults,
     ]
     return Outcome(code=BAD if faults else GOOD, lines=lines, facts=facts, notes=list(vault.notes))
+
+
+def _lacking(newest_one: Listed | None, good: Listed | None) -> str:
+    """Why nothing can be said of what would be lost."""
+    if newest_one is None:
+        return "there is no restore point that can be read"
+    if newest_one.ahead:
+        return f"what would be lost cannot be told: the only restore points are dated ahead, {newest_one.id} last"
+    if good is None:
+        return "no restore point was ever verified"
+    return f"no restore point was verified but those that are dated ahead, {good.id} last: nobody knows how old it is"
 
 
 def _faults(config: Config, lost: float, unverified: float, restored: float) -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from recovery.model import Part, Point
-    from recovery.ports import Reader, Store, Tell
+    from recovery.ports import Compared, Reader, Store, Tell
 
 
 def chosen(stores: tuple[Store, ...], names: tuple[str, ...]) -> tuple[Store, ...]:
@@ -35,11 +35,25 @@ def restore(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell)
 
 def compare(point: Point, stores: tuple[Store, ...], reader: Reader) -> tuple[str, ...]:
     """What the copies beside have else than the point, one sentence each."""
-    found = list[str]()
-    for store, part in _pairs(point, stores):
-        with within(store.name):
-            found += [f"{store.name}: {line}" for line in store.compare(part, reader).differences]
-    return tuple(found)
+    return tuple(line for store, part in _pairs(point, stores) for line in _compared(store, part, reader))
+
+
+def _compared(store: Store, part: Part, reader: Reader) -> list[str]:
+    with within(store.name):
+        return [f"{store.name}: {line}" for line in store.compare(part, reader).differences]
+
+
+def _unequal(store: Store, part: Part, reader: Reader) -> list[str]:
+    """Of what shall be live, or is already: a run that was killed had given some stores their copies."""
+    promoted = getattr(store, "promoted", None)
+    with within(store.name):
+        compared: Compared | None = promoted(part, reader) if promoted else None
+    if compared is None:
+        return _compared(store, part, reader)
+    return [
+        f"{store.name}: it was promoted before, and {line}; `demote` puts back what that replaced, `confirm` deletes it"
+        for line in compared.differences
+    ]
 
 
 def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell, *, force: bool) -> None:
@@ -51,7 +65,7 @@ def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell,
         if getattr(store, "copy_in_work", False):  # it may have been made in another pod, whose files are gone
             with within(store.name):
                 store.restore(part, reader, tell)
-    differences = compare(point, stores, reader)
+    differences = [line for store, part in _pairs(point, stores) for line in _unequal(store, part, reader)]
     if differences:
         raise RecoveryError(
             "nothing was promoted: the copies are not equal to the point; run `restore` with the same point again.\n- "

@@ -103,7 +103,7 @@ def _verify(options: argparse.Namespace, opened: Opened, tell: Tell) -> tuple[Ou
         _told(opened, "verify"),
         found,
         restored_bytes=total,
-        newest_good=vault.point(good.id) if good else None,
+        newest_good=vault.point(good.id) if good and not good.ahead else None,
         damaged=damaged,
     )
     lines = [f"point {point.id} {'is good' if found.good else 'IS NOT GOOD'} ({found.seconds:.0f} s)"]

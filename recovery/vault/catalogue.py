@@ -7,10 +7,10 @@ lies over it is noted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import Point, Record, Verification, utc
@@ -19,7 +19,6 @@ from recovery.vault.envelope import unseal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
 
     from recovery.vault.answers import Version
     from recovery.vault.s3 import Bucket
@@ -27,11 +26,15 @@ if TYPE_CHECKING:
 State = Literal["verified", "unverified", "failed", "damaged"]
 _Kind = TypeVar("_Kind", bound=Record)
 
+AHEAD: Final = timedelta(hours=1)
+"""By how much a point may be dated after the target's clock."""
+
 
 @dataclass(frozen=True)
 class Listed:
     """A point as a list shows it. started: as its id says. ended: None if it is damaged. state: by its newest
-    verification. verified: when the newest verification began, None without any. damage: what is wrong with it."""
+    verification. verified: when the newest verification began, None without any. damage: what is wrong with it.
+    ahead: it is dated after the target's clock, so a clock was wrong and nobody knows of what moment it is."""
 
     id: str
     started: datetime
@@ -39,11 +42,16 @@ class Listed:
     ended: datetime | None = None
     verified: datetime | None = None
     damage: str = ""
+    ahead: bool = False
 
 
 @dataclass(frozen=True)
 class Latest:
-    """The newest point of its kind, None if there is none, and the damaged ones that were passed over."""
+    """The newest point of its kind, None if there is none, and the damaged ones that were passed over.
+
+    One that is dated ahead is it only where there is no other: for as long it would be taken for newer than all that
+    are made, and what was written since would be neither verified nor restored.
+    """
 
     point: Listed | None
     damaged: tuple[Listed, ...] = ()
@@ -68,7 +76,7 @@ class Catalogue:
                 )
             elif any(names.is_manifest(version.key) and not version.marker for version in objects):
                 found.append(self._listed(point, objects))
-        return tuple(sorted(found, key=lambda listed: listed.id))
+        return tuple(sorted(map(self._dated, found), key=lambda listed: listed.id))
 
     def point(self, point: str) -> Point:
         """A point. Raises DamagedError if its manifest is not what was published, RecoveryError without one."""
@@ -90,6 +98,18 @@ class Catalogue:
         """Keep a note, each once."""
         if sentence not in self.notes:
             self.notes.append(sentence)
+
+    def _dated(self, listed: Listed) -> Listed:
+        """The target's clock is the one that all runs have in common."""
+        now = self.bucket.clock or datetime.now(UTC)
+        if listed.started <= now + AHEAD:
+            return listed
+        self.note(
+            f"point {listed.id} is dated {_span(listed.started - now)} after the target's clock: a clock was wrong "
+            "when it was made, or the target's is behind. It is kept, and not taken for the newest while there is "
+            "another; set the clocks right, and run `create` and `verify`"
+        )
+        return replace(listed, ahead=True)
 
     def _listed(self, point: str, objects: Sequence[Version]) -> Listed:
         started = names.moment_of(point)
@@ -118,7 +138,9 @@ class Catalogue:
                 found.append(self._genuine(there, "verification", Verification, _of(point, key)))
             except DamagedError as error:
                 self.note(str(error))
-        return tuple(sorted(found, key=lambda verification: verification.started))
+        # One that is dated ahead must not outvote those that are made until then.
+        now = (self.bucket.clock or datetime.now(UTC)) + AHEAD
+        return tuple(sorted(found, key=lambda verification: (verification.started <= now, verification.started)))
 
     def _genuine(
         self, versions: Sequence[Version], name: str, kind: type[_Kind], belongs: Callable[[_Kind], bool]
@@ -148,12 +170,17 @@ class Catalogue:
         return content
 
 
+def _span(time: timedelta) -> str:
+    return f"{time.days} days" if time.days else f"{time.total_seconds() / 3600:.1f} hours"
+
+
 def _of(point: str, key: str) -> Callable[[Verification], bool]:
     return lambda found: found.point == point and names.verified_key(point, utc(found.started.astimezone(UTC))) == key
 
 
 def _latest(points: tuple[Listed, ...], wanted: Callable[[Listed], bool]) -> Latest:
-    chosen = next((listed for listed in reversed(points) if wanted(listed)), None)
+    found = sorted((listed for listed in points if wanted(listed)), key=lambda listed: (not listed.ahead, listed.id))
+    chosen = found[-1] if found else None
     return Latest(chosen, tuple(listed for listed in points if listed.state == "damaged"))
 
 

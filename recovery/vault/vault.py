@@ -12,7 +12,7 @@ from recovery import chunks
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import utc
 from recovery.vault import names
-from recovery.vault.catalogue import Catalogue
+from recovery.vault.catalogue import AHEAD, Catalogue
 from recovery.vault.envelope import seal
 from recovery.vault.s3 import Bucket
 
@@ -90,11 +90,19 @@ class Vault:
     def publish(self, point: Point) -> None:
         """Make a restore point of what was put: its manifest, after which nothing of it changes.
 
-        Raises RecoveryError if there is one of that id, or the run took longer than LONGEST_RUN.
+        Raises RecoveryError if there is one of that id, the run took longer than LONGEST_RUN, or it is dated after the
+        target's clock.
         """
         if not point.id.startswith(f"{utc(point.started.astimezone(UTC))}-"):
             raise RecoveryError(f"point {point.id} says that it began at {point.started}: its id must begin with that")
-        took = max(point.ended, self._clock()) - point.started
+        now = self._clock()
+        if max(point.started, point.first_lost) > now + AHEAD:
+            raise RecoveryError(
+                f"point {point.id} is dated after the target's clock, which says {utc(now)}: it would be taken for "
+                "newer than all that are made until then; nothing was published; set the clocks of this machine and of "
+                "the target right, then run again"
+            )
+        took = max(point.ended, now) - point.started
         if took > LONGEST_RUN:
             raise RecoveryError(
                 f"point {point.id} took {took}; accepted are {LONGEST_RUN}, since after that pruning may delete chunks "
@@ -109,7 +117,19 @@ class Vault:
         self._publish(names.manifest_key(point.id), content, f"point {point.id}")
 
     def record(self, verification: Verification) -> None:
-        """Keep the outcome of a verification beside its point. Raises RecoveryError if there is one of that second."""
+        """Keep the outcome of a verification beside its point: the newest decides what is known of it.
+
+        Raises RecoveryError if there is one of that second, or the clocks of this machine and of the target differ.
+        """
+        if self._reader is not None:  # its last answer may be hours old
+            self._reader.head(names.manifest_key(verification.point))
+        now = self._clock()
+        if abs(verification.started + timedelta(seconds=verification.seconds) - now) > AHEAD:
+            raise RecoveryError(
+                f"the verification of {verification.point} is dated {utc(verification.started)}, and the target's "
+                f"clock says {utc(now)}: which verification is the newest could not be told; nothing was kept; set "
+                "both clocks right, then run again"
+            )
         moment = utc(verification.started.astimezone(UTC))
         content = seal("verification", verification, self._key)
         self._publish(names.verified_key(verification.point, moment), content, f"verification of {verification.point}")
@@ -133,6 +153,11 @@ class Vault:
     def latest_verified(self) -> Latest:
         """The newest point whose newest verification is good."""
         return self.catalogue.latest_verified()
+
+    @property
+    def now(self) -> datetime:
+        """This machine's clock or the target's, whichever is ahead: no age is told shorter than it is."""
+        return max(self._clock(), datetime.now(UTC))
 
     @property
     def catalogue(self) -> Catalogue:

@@ -45,6 +45,10 @@ class ClickHouse:
         """See recovery/ports.py."""
         return restoring.compare(self.client, part, self.settings.restore_as)
 
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:  # noqa: ARG002  # the figures are in the part itself
+        """None unless a promotion waits to be confirmed or put back; then what is live, held against the part."""
+        return restoring.compare(self.client, part, self.settings.database) if self._swap.promoted else None
+
     def promote(self, *, force: bool) -> str:
         """See recovery/ports.py."""
         return self._swap.promote(force=force)

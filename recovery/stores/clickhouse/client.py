@@ -27,6 +27,7 @@ PIECE: Final = 1024**2
 _PATIENCE: Final = 30
 """Seconds for a connection, and more than the server's own deadline, so that its word comes first."""
 _LONGEST_TEXT: Final = 500
+_FULL: Final = ("No space left on device", "NOT_ENOUGH_SPACE", "Cannot reserve")
 _EXCEPTION: Final = re.compile(rb"Code: \d+\. DB::Exception: [^\x00]{0,400}")
 _EXACT: Final = {
     # Whatever the account's profile says, a result is whole or an error.
@@ -154,7 +155,14 @@ class Client:
         if len(text) > _LONGEST_TEXT:  # the error's name stands at its end
             text = f"{text[: _LONGEST_TEXT // 2]} … {text[-_LONGEST_TEXT // 2 :]}"
         code = int(told) if told.isdigit() else 0
-        raise RefusedError(f"{self.store}: {self.url} answered {answer.status_code}: {text or 'without a word'}", code)
+        remedy = (
+            "; the server's volume is full: enlarge it or delete what is not needed, then run again"
+            if any(word in text for word in _FULL)
+            else ""
+        )
+        raise RefusedError(
+            f"{self.store}: {self.url} answered {answer.status_code}: {text or 'without a word'}{remedy}", code
+        )
 
 
 def connect(settings: Settings) -> Client:

@@ -55,6 +55,11 @@ class Swap:
     client: Client
     settings: Settings
 
+    @property
+    def promoted(self) -> bool:
+        """Whether a copy has the place of the database, and what it replaced is kept."""
+        return [schema.exists(self.client, name) for name in self._names()] == [True, False, True]
+
     def promote(self, *, force: bool) -> str:
         """See recovery/ports.py."""
         live, beside, kept = self._names()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -106,21 +106,20 @@ class Ledger:
 def ledger(path: Path) -> Iterator[Ledger]:
     """A new ledger in a file that goes away with it. What a killed run left there is dropped."""
     path.unlink(missing_ok=True)
-    database = sqlite3.connect(path, isolation_level=None)
     try:
-        # Nothing in it outlives the run: no journal and no waiting for the disk.
-        database.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            "CREATE TABLE objects (key TEXT PRIMARY KEY, size INTEGER, etag TEXT, file TEXT, meta TEXT) WITHOUT ROWID;"
-            "CREATE TABLE seen (key TEXT PRIMARY KEY, size INTEGER, etag TEXT) WITHOUT ROWID;"
-        )
-        yield Ledger(database)
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            # Nothing in it outlives the run: no journal and no waiting for the disk.
+            database.executescript(
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE objects"
+                " (key TEXT PRIMARY KEY, size INTEGER, etag TEXT, file TEXT, meta TEXT) WITHOUT ROWID;"
+                "CREATE TABLE seen (key TEXT PRIMARY KEY, size INTEGER, etag TEXT) WITHOUT ROWID;"
+            )
+            yield Ledger(database)
     except sqlite3.Error as error:
         raise RecoveryError(
-            f"{path}: {error}; the working directory needs room, about 1 KiB for each object"
+            f"{path}: {error}; the working directory needs room, about 1 KiB for each object: make it larger, run again"
         ) from error
     finally:
-        database.close()
         path.unlink(missing_ok=True)
 
 

@@ -120,6 +120,17 @@ class Postgres:
             measured = figures.measure(held.connection, wanted.excluded, positions, lambda _: None)
         return difference.compare(self.name, wanted, measured)
 
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:
+        """None unless a promotion waits to be confirmed or put back; then whether it was one of this point."""
+        del reader
+        with swap.maintenance(login(self.settings)) as connection:
+            found = swap.names(connection, self.settings)
+        if found.copy or not (found.database and found.replaced):
+            return None
+        other = found.current_of != _dump_of(part).sha256
+        lines = (f"{self.settings.database} is no copy of this point",) if other else ()
+        return difference.Comparison(lines, {})
+
     def promote(self, *, force: bool) -> str:
         """Rename `database` to `replaced_as` and `restore_as` to `database`."""
         return f"{self.name}: {swap.promote(login(self.settings), self.settings, force=force)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from recovery.errors import RecoveryError
@@ -36,16 +36,17 @@ class Seen:
 def seen_in(path: Path) -> Iterator[Seen]:
     """An empty set in a file that goes away with it."""
     path.unlink(missing_ok=True)
-    database = sqlite3.connect(path, isolation_level=None)
-    path.chmod(0o600)
     try:
-        database.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; CREATE TABLE seen (name BLOB PRIMARY KEY) WITHOUT "
-            "ROWID;"
-        )
-        yield Seen(database)
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
+            path.chmod(0o600)
+            database.executescript(
+                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                "CREATE TABLE seen (name BLOB PRIMARY KEY) WITHOUT ROWID;"
+            )
+            yield Seen(database)
     except sqlite3.Error as error:
-        raise RecoveryError(f"{path}: {error}; the working directory needs room for the names of all keys") from error
+        raise RecoveryError(
+            f"{path}: {error}; the working directory needs room for the names of all keys: make it larger, run again"
+        ) from error
     finally:
-        database.close()
         path.unlink(missing_ok=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from recovery.model import Mode
     from recovery.ports import Compared, Reader, Tell, Writer
+    from recovery.stores.redis_keys.server import Client
 
 _BATCH: Final = 200
 _TOLD: Final = 10_000
@@ -107,13 +108,27 @@ class Keys:
     def compare(self, part: Part, reader: Reader) -> Compared:
         """See Store. Keys that have expired by now are counted and not missed."""
         server = Server(self.settings)
+        with server.said(f"database {server.beside_number} cannot be read"):
+            whole = server.beside.get(SENTINEL) == COPY
+        compared = self._compared(server, server.beside, part, reader)
+        if whole:
+            return compared
+        lack = f"{part.store}: database {server.beside_number} does not hold a complete copy; run restore first"
+        return Found((lack, *compared.differences), compared.figures)
+
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:
+        """None unless a promotion waits to be confirmed or put back; then what is live, held against the part."""
+        server = Server(self.settings)
+        with server.said(f"database {server.beside_number} cannot be read"):
+            replaced = server.beside.get(SENTINEL) == REPLACED
+        return self._compared(server, server.live, part, reader) if replaced else None
+
+    def _compared(self, server: Server, client: Client, part: Part, reader: Reader) -> Found:
         _, fields_expire = server.version()
         found, figures, expired = Differences(part.store), Figures(), 0
         with seen_in(self._file("keys")) as seen, seen_in(self._file("elements")) as elements:
-            scan = Scan(server, server.beside, elements, fields_expire=fields_expire)
-            with server.said(f"database {server.beside_number} cannot be read"):
-                if server.beside.get(SENTINEL) != COPY:
-                    found.add(f"database {server.beside_number} does not hold a complete copy; run restore first")
+            scan = Scan(server, client, elements, fields_expire=fields_expire)
+            with server.said("the copy cannot be read"):
                 for key, expected in known(pieces(reader, file_of(part))):
                     seen.add(key)
                     measured = scan.known(key)

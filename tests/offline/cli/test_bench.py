@@ -50,7 +50,7 @@ except KeyboardInterrupt:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was measured, in order; stages end with 0, the experiments with 4 and the signals with 3."""
+    """What was measured, in order; stages end with 0, the experiments with 4, the signals with 3, recovery with 5."""
     found: list[str] = []
     monkeypatch.delenv("ONLY", raising=False)
 
@@ -61,7 +61,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return play
 
-    for name, code in (("stages", 0), ("experiments", 4), ("signals", 3)):
+    for name, code in (("stages", 0), ("experiments", 4), ("signals", 3), ("recovery", 5)):
         monkeypatch.setattr(bench, name, part(name, code))
     return found
 
@@ -71,7 +71,9 @@ def test_stages_are_the_default_and_say_what_else_there_is(
 ) -> None:
     assert bench.bench(home, silent()[0], cold=False) == 0
     assert measured == ["stages, cold False"]
-    assert "make bench ONLY=signals" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "make bench ONLY=signals" in printed
+    assert "make bench ONLY=recovery" in printed
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,8 @@ def test_stages_are_the_default_and_say_what_else_there_is(
     [
         ("signals", ["signals"], 3),
         ("experiments", ["experiments"], 4),
-        ("all", ["stages, cold True", "signals"], 3),
+        ("recovery", ["recovery"], 5),
+        ("all", ["stages, cold True", "signals", "recovery"], 5),
     ],
 )
 def test_choice_comes_from_the_environment(
@@ -148,7 +151,7 @@ def test_unknown_choice_is_refused_before_anything_is_stopped(
     home: Home, measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONLY", "signal")
-    with pytest.raises(SandboxError, match=r"'signal'.*\n?.*stages, signals, experiments, all"):
+    with pytest.raises(SandboxError, match=r"'signal'.*\n?.*stages, signals, experiments, recovery, all"):
         bench.bench(home, silent()[0], cold=False)
     assert measured == []
 
@@ -175,6 +178,16 @@ def test_program_is_told_where_prometheus_is_and_its_code_is_ours(
     assert bench.signals(home, silent()[0]) == 5
     report = ROOT / ".out" / "bench" / "signals.json"
     expected = f"-m tests.bench.signals --prometheus {binary(home, 'prometheus')} --out {report}"
+    assert (tmp_path / "called").read_text().strip() == expected
+
+
+def test_bench_of_recovery_needs_no_cluster_and_its_code_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = program(tmp_path / "bin", "python", f'echo "$@" > {tmp_path}/called; exit 6')
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert bench.recovery() == 6
+    expected = f"-m tests.bench.recovery --out {ROOT / '.out' / 'bench' / 'recovery.json'}"
     assert (tmp_path / "called").read_text().strip() == expected
 
 

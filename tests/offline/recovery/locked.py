@@ -132,6 +132,17 @@ class Locked:
         self._admin().make_bucket(f"{LOOSE}-{self._made}", object_lock=True)
         return f"{LOOSE}-{self._made}"
 
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The process. Killed at the end: a polite end takes seconds, and what it took must be there without one."""
+        process: subprocess.Popen[bytes]
+        with running(self.command(), f"{self.endpoint}/healthz", self.directory / "log") as process:
+            try:
+                yield
+            finally:
+                process.kill()
+                process.wait(10)
+
     def make_buckets(self) -> None:
         """The buckets, as an administrator makes them."""
         admin = self._admin()
@@ -200,17 +211,18 @@ def _policy(actions: Sequence[str]) -> str:
     )
 
 
-@contextmanager
-def locked(directory: Path) -> Iterator[Locked]:
-    """The store with its buckets. Killed at the end: nothing of it is used again, and a polite end takes seconds."""
+def prepared(directory: Path) -> Locked:
+    """A store that does not run yet and has no bucket."""
     store = Locked(directory)
     (directory / "data").mkdir()
     (directory / "s3.json").write_text(identities(), encoding="utf-8")
-    process: subprocess.Popen[bytes]
-    with running(store.command(), f"{store.endpoint}/healthz", directory / "log") as process:
-        try:
-            store.make_buckets()
-            yield store
-        finally:
-            process.kill()
-            process.wait(10)
+    return store
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[Locked]:
+    """The store with its buckets."""
+    store = prepared(directory)
+    with store.running():
+        store.make_buckets()
+        yield store

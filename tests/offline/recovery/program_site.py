@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,8 @@ class Site:
     def config(self, name: str, **other: Any) -> Path:  # noqa: ANN401  # whatever JSON holds
         """A configuration file with all accounts. other: top-level keys that are different."""
         target = json.loads(self.target.target(self.bucket).model_dump_json())
-        content = document(target=target, work=str(self.home / "work"), **{"stores": self.sections(), **other})
+        own = {"target": target, "work": str(self.home / "work"), "stores": self.sections()}
+        content = document(**{**own, **other})
         path = self.home / f"{name}.json"
         path.write_text(json.dumps(content), encoding="utf-8")
         return path
@@ -62,6 +64,14 @@ class Site:
         redis = self.redis.store(number, redises.BESIDE if number == redises.LIVE else redises.OTHER).settings
         found = [postgres, clickhouse, redis, self.objects.settings()]
         return [json.loads(section.model_dump_json()) for section in found]
+
+    def scratch(self) -> list[dict[str, Any]]:
+        """Stores of a verification: new databases of the same servers. It has none for objects, which are read back."""
+        series = f"@_scratch_{uuid.uuid4().hex[:12]}"
+        self.clickhouse.run(f"CREATE DATABASE {series} ENGINE = Atomic")
+        database = self.clickhouse.database
+        sections = self.sections(self.postgres.database(), series.replace("@", database), redises.OTHER - 1)
+        return [section for section in sections if section["kind"] != "objects"]
 
     def sealed(self, directory: Path) -> dict[str, Any]:
         """Section of a Secret that is sealed."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.offline.recovery import program_site, redises
+from tests.offline.recovery import program_site
 from tests.offline.recovery.buckets import LIVE
 
 if TYPE_CHECKING:
@@ -34,18 +34,8 @@ def taken(site: Site) -> dict[str, Any]:
     return facts
 
 
-def scratch(site: Site) -> list[dict[str, Any]]:
-    """Stores of a verification: other databases of the same servers."""
-    number = len(list(site.home.glob("scratch-*")))
-    (site.home / f"scratch-{number}").touch()
-    name = site.postgres.database()
-    site.clickhouse.run(f"CREATE DATABASE @_scratch_{number} ENGINE = Atomic")
-    sections = site.sections(name, f"{site.clickhouse.database}_scratch_{number}", redises.OTHER - 1)
-    return [section for section in sections if section["kind"] != "objects"]
-
-
 def test_point_is_listed_verified_and_then_meets_its_aims(site: Site, taken: dict[str, Any]) -> None:
-    config = site.config("verify", stores=[], scratch=scratch(site))
+    config = site.config("verify", stores=[], scratch=site.scratch())
     listed = site.run(config, "list")[1]["points"]
     assert (listed[-1]["id"], listed[-1]["state"]) == (taken["point"], "unverified")
     code, facts, said = site.run(config, "verify", "--latest")
@@ -68,7 +58,7 @@ def test_second_point_sends_little(site: Site, taken: dict[str, Any]) -> None:
 
 
 def test_lost_chunk_is_found_and_the_good_point_stays_latest(site: Site, taken: dict[str, Any]) -> None:
-    config = site.config("verify", stores=[], scratch=scratch(site))
+    config = site.config("verify", stores=[], scratch=site.scratch())
     assert site.run(config, "verify", "--latest")[0] == 0
     before = set(site.target.keys("chunks/", site.bucket))
     site.objects.put("runs/later.png", b"only in the second point")
@@ -108,14 +98,14 @@ def test_point_without_its_manifest_is_none(site: Site, taken: dict[str, Any]) -
 
 def test_stores_whose_schema_nobody_knows_are_said_to_be_unchecked(site: Site, taken: dict[str, Any]) -> None:
     between = {"postgres": "metadata", "clickhouse": "clickhouse", "private": "media", "public": "media"}
-    config = site.config("verify", stores=[], scratch=scratch(site), cross_check=between)
+    config = site.config("verify", stores=[], scratch=site.scratch(), cross_check=between)
     code, facts, said = site.run(config, "verify", "--point", taken["point"])
     assert code == 1, said
     assert len(facts["differences"]) == 1
     assert facts["differences"][0].startswith("between stores: no known schema: cross-check not done")
     between["clickhouse"] = "elsewhere"
     code, facts, _ = site.run(
-        site.config("verify", stores=[], scratch=scratch(site), cross_check=between), "verify", "--latest"
+        site.config("verify", stores=[], scratch=site.scratch(), cross_check=between), "verify", "--latest"
     )
     assert code == 3
     assert "cross_check: scratch has no store elsewhere" in facts["error"]

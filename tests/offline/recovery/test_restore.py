@@ -10,11 +10,12 @@ from recovery.create import create
 from recovery.errors import RecoveryError
 from recovery.restore import chosen, each, promote, restore
 from tests.offline.recovery.examples import config
-from tests.offline.recovery.shelves import Shelf
+from tests.offline.recovery.shelves import Compared, Shelf
 from tests.offline.recovery.vaults import Memory
 
 if TYPE_CHECKING:
-    from recovery.model import Point
+    from recovery.model import Part, Point
+    from recovery.ports import Reader
 
 RUNS, POINTS = {"a": "one", "b": "two"}, {"c": "three"}
 
@@ -112,3 +113,30 @@ def test_a_step_is_tried_on_every_store() -> None:
     with pytest.raises(RecoveryError, match=r"runs: confirm of runs.*\npoints: confirm of points"):
         each(stores, lambda store: store.confirm(), silent)
     assert stores[2].calls == ["confirm"]
+
+
+class Resuming(Shelf):
+    """Tells what it was promoted to, as the real stores do."""
+
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:
+        """Held against the part; None without a promotion."""
+        if self.replaced is None:
+            return None
+        held = {file.path: b"".join(reader.read(file)).decode() for file in part.files}
+        return Compared(() if held == self.held else ("it holds something else",), {})
+
+
+def test_a_killed_promotion_is_ended_by_the_next_one(point: Point, vault: Memory) -> None:
+    stores = (Resuming("runs", {"own": "run"}), Resuming("points", {"own": "point"}))
+    restore(point, stores, vault, silent)
+    stores[0].promote(force=True)
+    stores[0].beside = None
+    stores[0].calls.clear()
+    stores[0].held["later"] = "written since"
+    with pytest.raises(RecoveryError, match="it was promoted before, and it holds something else"):
+        promote(point, stores, vault, silent, force=True)
+    assert "promote" not in stores[1].calls
+    del stores[0].held["later"]
+    promote(point, stores, vault, silent, force=True)
+    assert "promote" in stores[1].calls
+    assert "compare" not in stores[0].calls

@@ -141,10 +141,11 @@ def test_a_point_is_never_published_twice(store: Locked) -> None:
     with pytest.raises(RecoveryError, match=r"there is one in .*manifest\.json already.*not changed"):
         vault.publish(second)
     assert vault.point(first.id) == first
-    vault.record(verification(first))
+    now = -timedelta(minutes=1)
+    vault.record(verification(first, after=now))
     with pytest.raises(RecoveryError, match="there is one in"):
-        vault.record(verification(first, "rows differ"))
-    assert vault.verifications(first.id) == (verification(first),)
+        vault.record(verification(first, "rows differ", after=now))
+    assert vault.verifications(first.id) == (verification(first, after=now),)
 
 
 class Lossy(Bucket):

@@ -94,14 +94,41 @@ async def _exchange(app: Starlette, method: str, path: str, raw: bytes, headers:
     return Answered(start["status"], found, b"".join(message.get("body", b"") for message in messages[1:]))
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A PostgreSQL that has been made, in a directory: started any number of times over the same data."""
+
+    top: Path
+    tree: Path
+
+    @property
+    def log(self) -> Path:
+        """What it says."""
+        return self.top / "log"
+
+    @contextmanager
+    def running(self, *options: str) -> Iterator[str]:
+        """The server; its address without a database. options: `name=value` each."""
+        port = _free_port()
+        own = ("listen_addresses=127.0.0.1", "fsync=off", "unix_socket_directories=", *options)
+        argv = [str(_programs(self.tree) / "postgres"), "-D", str(self.top / "data"), "-p", str(port)]
+        argv += [word for option in own for word in ("-c", option)]
+        with _running(argv, self.log, **_as_nobody(self.tree)):
+            address = f"postgresql://swanlab:pw@127.0.0.1:{port}"
+            _wait(lambda: psycopg.connect(f"{address}/postgres", connect_timeout=2).close(), psycopg.Error)
+            yield address
+
+
 @contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL of the images' own files with an empty database `app`; its address without a database."""
+def cluster(above: Path | None = None) -> Iterator[Cluster]:
+    """A PostgreSQL of the images' own files, made and not running.
+
+    above: where its directory is made, one that every account may enter; None for the machine's own place.
+    """
     tree = debian.ensure(find_home(), Progress()).tree(debian.POSTGRES)
-    programs = next(iter(tree.glob("usr/lib/postgresql/*/bin")))
     share = next(iter(tree.glob("usr/share/postgresql/*")))
     # Not below pytest's own directory: that is closed to the account which PostgreSQL needs.
-    top = Path(tempfile.mkdtemp(prefix="plumbline-postgres-"))
+    top = Path(tempfile.mkdtemp(prefix="plumbline-postgres-", dir=above))
     try:
         data = top / "data"
         data.mkdir(mode=0o700)
@@ -109,17 +136,22 @@ def postgres() -> Iterator[str]:
         for path in (top, data, top / "password"):
             _give_away(path)
         start = (f"--pwfile={top / 'password'}", "-U", "swanlab", "-A", "scram-sha-256", "-E", "UTF8")
-        argv = [str(programs / "initdb"), "-D", str(data), *start, "--locale=C.UTF-8", "-L", str(share), "--no-sync"]
-        subprocess.run(argv, check=True, capture_output=True, timeout=120, **_as_nobody(tree))
-        port = _free_port()
-        options = ("-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "unix_socket_directories=")
-        argv = [str(programs / "postgres"), "-D", str(data), "-p", str(port), *options]
-        with _running(argv, top / "log", **_as_nobody(tree)):
-            address = f"postgresql://swanlab:pw@127.0.0.1:{port}"
-            _wait(lambda: psycopg.connect(f"{address}/postgres", connect_timeout=2).close(), psycopg.Error)
-            yield address
+        argv = [str(_programs(tree) / "initdb"), "-D", str(data), *start, "--locale=C.UTF-8", "-L", str(share)]
+        subprocess.run([*argv, "--no-sync"], check=True, capture_output=True, timeout=120, **_as_nobody(tree))
+        yield Cluster(top, tree)
     finally:
         shutil.rmtree(top)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A PostgreSQL of the images' own files with an empty database `app`; its address without a database."""
+    with cluster() as found, found.running() as address:
+        yield address
+
+
+def _programs(tree: Path) -> Path:
+    return next(iter(tree.glob("usr/lib/postgresql/*/bin")))
 
 
 @contextmanager
