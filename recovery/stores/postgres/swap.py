@@ -6,6 +6,7 @@ comment goes with the database when that is renamed, until `confirm` takes it aw
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -27,6 +28,7 @@ MARK: Final = "plumbline: complete copy of "
 _LOCK: Final = 0x506C756D
 """Key of the advisory lock: one run at a time changes names."""
 _SHOWN: Final = 10
+_GOING_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,7 @@ def confirm(login: Login, settings: Settings) -> str:
         if found.replaced and found.current_of is None:
             raise RecoveryError(
                 f"{settings.database} is no restored copy, so {settings.replaced_as} is not what it replaced: nothing "
-                f"is "
-                f"deleted; look into both, and drop {settings.replaced_as} by hand if nobody needs it"
+                f"is deleted; look into both, and drop {settings.replaced_as} by hand if nobody needs it"
             )
         drop(connection, settings.replaced_as, force=False)
         if found.current_of is not None:
@@ -196,13 +197,19 @@ def _ready(connection: Connection, login: Login, settings: Settings, *, force: b
 
 
 def _idle(connection: Connection, database: str) -> None:
-    """Raises RecoveryError if anybody is connected: a database in use cannot be renamed, and nobody is thrown out."""
+    """Raises RecoveryError if anybody is connected: a database in use cannot be renamed, and nobody is thrown out.
+
+    Whoever has just hung up is still listed for a moment.
+    """
     query = """
     SELECT coalesce(nullif(application_name, ''), 'without a name'), count(*) FROM pg_stat_activity
     WHERE datname = %s AND backend_type = 'client backend' AND pid <> pg_backend_pid() GROUP BY 1 ORDER BY 1
     """
-    found = ", ".join(f"{name} ({count})" for name, count in rows(connection, query, database))
-    if found:
+    deadline = time.monotonic() + _GOING_SECONDS
+    while found := ", ".join(f"{name} ({count})" for name, count in rows(connection, query, database)):
+        if time.monotonic() < deadline:
+            time.sleep(0.1)
+            continue
         raise RecoveryError(
             f"{database} is in use, by connections: {found}; nobody was disconnected; stop these programs, then run "
             f"again"
