@@ -82,11 +82,12 @@ def test_a_lock_lasts_as_long_as_that_of_the_newest_point_that_needs_the_chunk(s
         done = pruning.whole(Rule(keep_last=2, keep_days=0))
         assert done.extended == extended
         assert until(store, bucket, old) == NOW + 7 * DAY
+        locks = [note for note in done.notes if "dated 4 days after the target's clock" not in note]
         if account == "pruner":
-            assert (until(store, bucket, both), done.notes) == (NOW + 12 * DAY, ())
+            assert (until(store, bucket, both), locks) == (NOW + 12 * DAY, [])
         else:
             assert until(store, bucket, both) == NOW + 7 * DAY
-            assert "1 chunks are locked for less time than the points that need them" in done.notes[0]
+            assert "1 chunks are locked for less time than the points that need them" in locks[0]
     head = store.bucket(bucket).head(key(loose))
     assert head is not None
     assert head.locked_until is None
