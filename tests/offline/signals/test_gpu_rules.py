@@ -26,7 +26,10 @@ def rule(name: str, **settings: object) -> str:
 
 
 def test_healthy_day_replays_every_rule_file() -> None:
-    assert set(yaml.safe_load(DAY.read_text(encoding="utf-8"))["rule_files"]) == set(rule_files(INPUTS))
+    """Those of restore points have a day of their own: without a point, what is missing is an alert."""
+    recovery = next(case for case in CASES if case.stem == "healthy-day-recovery")
+    replayed = [yaml.safe_load(day.read_text(encoding="utf-8"))["rule_files"] for day in (DAY, recovery)]
+    assert sorted(name for names in replayed for name in names) == sorted(rule_files(INPUTS))
 
 
 def test_files_need_the_jobs_that_they_ask() -> None:
