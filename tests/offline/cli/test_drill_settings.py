@@ -11,6 +11,7 @@ import pytest
 
 from cli.drill_settings import STACK, Target, derived, namespaces
 from components.policy import enforce
+from components.swanlab.credentials import source
 from sandbox.errors import SandboxError
 from stacks.bundle import plan
 from stacks.settings import parse
@@ -88,7 +89,19 @@ def test_source_whose_stores_are_elsewhere_is_never_written_to(local: dict[str, 
     settings = parse(STACK, as_pulumi_has_it(found))
     assert set(swanlab_args(settings, BUILT).own) == {"postgres", "redis", "clickhouse", "s3"}
     assert settings.swanlab.stores.postgres.volume == "7Gi"
-    assert settings.swanlab.stores.clickhouse.generation == 1
+    assert settings.swanlab.stores.clickhouse.generation == 4
+    assert settings.swanlab.stores.postgres.generation == settings.swanlab.stores.s3.generation == 2
+
+
+def test_its_stores_have_other_passwords_than_the_source_s(local: dict[str, Any]) -> None:
+    """Both follow from one root secret: a restore that works only under the old passwords must be seen."""
+    local["plumbline:swanlab"]["stores"]["postgres"] = {"mode": "chart", "generation": 7}
+    found = parse(STACK, as_pulumi_has_it(derived(local, TARGET, set(), NOW)))
+    here, there = (swanlab_args(of, BUILT) for of in (parse("local", as_pulumi_has_it(local)), found))
+    assert [there.own[store].generation for store in ("postgres", "clickhouse")] == [8, 2]
+    for store in ("postgres", "clickhouse"):
+        assert source(store, here.own[store].generation) != source(store, there.own[store].generation)
+    assert found.object_store.generation == 2
 
 
 @pytest.mark.parametrize("stack", [stack for stack in STACKS if stack != "local"])
