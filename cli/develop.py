@@ -34,7 +34,8 @@ def check(home: Home, progress: Progress) -> int:
         "ruff": ("-m", "ruff", "check", *CODE),
         "format": ("-m", "ruff", "format", "--check", "--quiet", *CODE),
         "types": ("-m", "mypy"),
-        "offline tests": ("-m", "pytest", "-q", "-n", "auto", "tests/offline"),
+        # Each worker takes neighbours, so that a server which a file shares is started once.
+        "offline tests": ("-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "tests/offline"),
     }
     failed = [title for title, arguments in steps.items() if _step(home, title, arguments) != 0]
     if failed:

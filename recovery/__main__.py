@@ -12,6 +12,7 @@ from recovery import asked, config, scheduled
 from recovery.arguments import parse
 from recovery.errors import RecoveryError
 from recovery.outcome import FAILED
+from recovery.temporary import sweep
 
 if TYPE_CHECKING:
     import argparse
@@ -60,6 +61,7 @@ def _run(options: argparse.Namespace) -> Outcome:
     if options.word == "keygen":
         return asked.keygen(options.private)
     opened = config.load(options.config)
+    sweep(opened.config.work, _tell)
     if options.word in scheduled.WORDS:
         return scheduled.run(options, opened, _tell)
     return asked.WORDS[options.word](options, opened, _tell)

@@ -49,8 +49,20 @@ class Store(Protocol):
     another number) until `promote` gives it the place of that; what was replaced is kept until `confirm`.
     """
 
-    name: str
-    kind: str
+    @property
+    def name(self) -> str:
+        """In the configuration."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """Which module reads its parts."""
+        ...
+
+    @property
+    def copy_in_work(self) -> bool:
+        """Whether the copy beside lies in the working directory: it goes with the pod that made it."""
+        ...
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """Put everything into the vault. Raises RecoveryError if anything is missing or cannot be read."""
@@ -65,6 +77,13 @@ class Store(Protocol):
 
     def compare(self, part: Part, reader: Reader) -> Compared:
         """Hold the copy beside against the part, figure by figure."""
+        ...
+
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:
+        """Hold what is live against the part, while a promotion waits to be confirmed or put back; else None.
+
+        None also from a store that cannot tell: its copy stands beside as before.
+        """
         ...
 
     def promote(self, *, force: bool) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from recovery.model import Part, Point
-    from recovery.ports import Compared, Reader, Store, Tell
+    from recovery.ports import Reader, Store, Tell
 
 
 def chosen(stores: tuple[Store, ...], names: tuple[str, ...]) -> tuple[Store, ...]:
@@ -45,9 +45,8 @@ def _compared(store: Store, part: Part, reader: Reader) -> list[str]:
 
 def _unequal(store: Store, part: Part, reader: Reader) -> list[str]:
     """Of what shall be live, or is already: a run that was killed had given some stores their copies."""
-    promoted = getattr(store, "promoted", None)
     with within(store.name):
-        compared: Compared | None = promoted(part, reader) if promoted else None
+        compared = store.promoted(part, reader)
     if compared is None:
         return _compared(store, part, reader)
     return [
@@ -62,7 +61,7 @@ def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell,
     Raises RecoveryError: a copy is not equal to the point, a store refuses, and what was promoted before is put back.
     """
     for store, part in _pairs(point, stores):
-        if getattr(store, "copy_in_work", False):  # it may have been made in another pod, whose files are gone
+        if store.copy_in_work:  # it may have been made in another pod, whose files are gone
             with within(store.name):
                 store.restore(part, reader, tell)
     differences = [line for store, part in _pairs(point, stores) for line in _unequal(store, part, reader)]

@@ -125,10 +125,10 @@ def _prune(options: argparse.Namespace, opened: Opened, tell: Tell) -> tuple[Out
     config = opened.config
     done = prune(
         config.target,
-        keep_last=config.retention.keep_last,
-        keep_days=config.retention.keep_days,
+        rule=config.retention,
         drop=tuple(options.drop),
         dry_run=options.dry_run,
+        work=config.work,
         tell=tell,
     )
     kept = len(Vault.open(config.target, write=False).points())

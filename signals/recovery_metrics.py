@@ -57,7 +57,9 @@ RECOVERY: Final[dict[str, Shape]] = {
     DAMAGED: Shape("Restore points that are kept and whose last verification was not good."),
     POINTS: Shape("Restore points that are kept."),
     LAST_FAILURE: Shape(
-        "When this job last failed, since 1970; `store` is where, or `none` if it was in no store.", _STORE
+        "When this job last failed, since 1970; `store` is where, or `none` if it was in no store. 0 means that it has "
+        "succeeded since.",
+        _STORE,
     ),
 }
 """Name → shape, of what only this program pushes."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import requests
 
-from recovery.crosscheck import secret
+from recovery import secret_files
 from recovery.crosscheck.model import Row
 from recovery.errors import RecoveryError
 
@@ -44,8 +44,10 @@ class ClickHouse:
         self._where = f"ClickHouse copy {copy.database} at {copy.url}"
         self._session = requests.Session()
         self._session.trust_env = False  # the copy is beside this process: no proxy, and no account of a netrc
-        self._session.headers["X-ClickHouse-User"] = secret.read(copy.user_file)
-        self._session.headers["X-ClickHouse-Key"] = secret.read(copy.password_file)
+        user = secret_files.read(copy.user_file, f"the user of {self._where}")
+        password = secret_files.read(copy.password_file, f"the password of {self._where}")
+        # As bytes: text that is not ASCII would be sent as latin-1.
+        self._session.headers |= {"X-ClickHouse-User": user.encode(), "X-ClickHouse-Key": password.encode()}
 
     def tables(self) -> dict[str, frozenset[str]]:
         """Table → its columns."""

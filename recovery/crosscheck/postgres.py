@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import psycopg
 from psycopg.rows import dict_row
 
-from recovery.crosscheck import secret
+from recovery import secret_files
 from recovery.crosscheck.model import Row
 from recovery.errors import RecoveryError
 
@@ -81,13 +81,14 @@ class Postgres:
 @contextlib.contextmanager
 def opened(copy: PostgresCopy) -> Iterator[Postgres]:
     """A copy, until the end of the block. Raises RecoveryError if it cannot be reached."""
-    with _errors(_where(copy)):
+    where = _where(copy)
+    with _errors(where):
         connection = psycopg.connect(
             host=copy.host,
             port=copy.port,
             dbname=copy.database,
-            user=secret.read(copy.user_file),
-            password=secret.read(copy.password_file),
+            user=secret_files.read(copy.user_file, f"the user of {where}"),
+            password=secret_files.read(copy.password_file, f"the password of {where}"),
             connect_timeout=30,
             client_encoding="utf8",
             application_name="recovery-crosscheck",

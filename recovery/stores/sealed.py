@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field, JsonValue
 
-from recovery import seal
+from recovery import seal, secret_files
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import CHUNK_BYTES, Part, Record
+from recovery.stores.configured import Configured
 from recovery.stores.differ import Differences, Found
 
 if TYPE_CHECKING:
@@ -39,21 +40,16 @@ class Settings(Record):
 
 
 @dataclass(frozen=True)
-class Sealed:
+class Sealed(Configured):
     """Store of recovery/ports.py. Nothing can be restored here: the copy is the sealed bytes, for a person to open."""
 
     settings: Settings
     work: Path
 
     @property
-    def name(self) -> str:
-        """Its name in the configuration."""
-        return self.settings.name
-
-    @property
-    def kind(self) -> str:
-        """What it is."""
-        return self.settings.kind
+    def copy_in_work(self) -> bool:
+        """See Store."""
+        return True
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store."""
@@ -156,12 +152,7 @@ class Sealed:
 
     def _opened(self, private_key_file: Path, part: Part, reader: Reader) -> dict[str, dict[str, bytes]]:
         sealed = b"".join(reader.read(_sealed(part)))
-        try:
-            private = private_key_file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise RecoveryError(
-                f"{private_key_file}: cannot be read: {type(error).__name__}; it must hold the private key"
-            ) from None
+        private = secret_files.read(private_key_file, "the private recovery key", blanks=True)
         try:
             plain = seal.unseal(private, sealed, _INFO)
         except DamagedError as error:

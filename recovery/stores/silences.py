@@ -13,13 +13,14 @@ import json
 from collections.abc import Iterable  # noqa: TC003  # pydantic reads annotations of this module when it runs
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import requests
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import Part, Record
+from recovery.stores.configured import Configured
 from recovery.stores.differ import Differences, Found
 
 if TYPE_CHECKING:
@@ -74,22 +75,16 @@ _LIST: Final = TypeAdapter(tuple[Silence, ...])
 
 
 @dataclass(frozen=True)
-class Silences:
+class Silences(Configured):
     """Store of recovery/ports.py. work: where the copy lies; promote must run with the one that restore ran with."""
 
     settings: Settings
     work: Path
-    copy_in_work: ClassVar[bool] = True
 
     @property
-    def name(self) -> str:
-        """Its name in the configuration."""
-        return self.settings.name
-
-    @property
-    def kind(self) -> str:
-        """What it is."""
-        return self.settings.kind
+    def copy_in_work(self) -> bool:
+        """See Store."""
+        return True
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store."""

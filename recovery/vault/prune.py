@@ -20,15 +20,18 @@ from typing import TYPE_CHECKING, Final
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import File
 from recovery.vault import names
+from recovery.vault.needed import needed_in
 from recovery.vault.retention import Candidate, Rule, expired
 from recovery.vault.s3 import Bucket
 from recovery.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from pathlib import Path
 
     from recovery.ports import Tell
     from recovery.vault.answers import Version
+    from recovery.vault.needed import Needed
     from recovery.vault.settings import Target
 
 GRACE: Final = timedelta(days=7)
@@ -57,14 +60,14 @@ class Pruned:
 def prune(
     target: Target,
     *,
-    keep_last: int,
-    keep_days: float,
+    rule: Rule,
     drop: Collection[str] = (),
     dry_run: bool = False,
+    work: Path | None = None,
     tell: Tell,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Pruned:
-    """One run with the pruner's account. drop: ids of damaged points to delete as well.
+    """One run with the pruner's account. drop: ids of damaged points to delete as well. work: see needed_in.
 
     Time is this machine's or the target's, whichever is behind: a clock that jumps ahead makes nothing old.
     Raises RecoveryError if the account lacks a right, or a point is damaged: then no chunk is deleted, since nobody
@@ -74,13 +77,13 @@ def prune(
     next(bucket.versions(names.POINTS), None)
     now = min(clock(), bucket.clock or datetime.min.replace(tzinfo=UTC))
     lasting = timedelta(days=target.retention_days)
-    run = Pruning(bucket, target.signing_key(), now, lasting, dry_run=dry_run, tell=tell)
-    return run.whole(Rule(keep_last=keep_last, keep_days=keep_days), drop)
+    run = Pruning(bucket, target.signing_key(), now, lasting, tell=tell, dry_run=dry_run, work=work)
+    return run.whole(rule, drop)
 
 
 @dataclass
 class Pruning:
-    """A run at a moment. lasting: for how long the bucket locks new objects."""
+    """A run at a moment. lasting: for how long the bucket locks new objects. work: see needed_in."""
 
     bucket: Bucket
     key: bytes
@@ -88,6 +91,7 @@ class Pruning:
     lasting: timedelta
     tell: Tell
     dry_run: bool = False
+    work: Path | None = None
     done: Pruned = field(default_factory=Pruned)
 
     def __post_init__(self) -> None:
@@ -96,9 +100,10 @@ class Pruning:
     def whole(self, rule: Rule, drop: Collection[str] = ()) -> Pruned:
         """Points, then chunks, then what trials left behind."""
         gone = self.points(rule, drop)
-        needed = self.needed(gone if self.dry_run else frozenset())
-        self.tell(f"{len(needed)} chunks are needed")
-        self.chunks(needed)
+        with needed_in(self.work) as needed:
+            self.needed(needed, gone if self.dry_run else frozenset())
+            self.tell(f"{needed.count()} chunks are needed")
+            self.chunks(needed)
         self._old(names.PROBES)
         return replace(self.done, notes=(*self.done.notes, *self._vault.notes))
 
@@ -125,27 +130,26 @@ class Pruning:
         self._leftovers(frozenset(doomed))
         return frozenset(doomed)
 
-    def needed(self, gone: frozenset[str] = frozenset()) -> dict[bytes, float]:
-        """Hashes of all chunks of all points, read from the target anew → when the newest point that needs it was
-        begun, in seconds since 1970. gone: ids that do not count.
+    def needed(self, needed: Needed, gone: frozenset[str] = frozenset()) -> None:
+        """Add the chunks of all points, read from the target anew. gone: ids that do not count.
 
         Raises RecoveryError if a point or an index is damaged.
         """
-        found = dict[bytes, float]()
         for listed in self._vault.points():
             if listed.id in gone:
                 continue
+            began = listed.started.timestamp()
             try:
                 for file in self._files(listed.id):
-                    found |= {bytes.fromhex(chunk.sha256): listed.started.timestamp() for chunk in file.chunks}
+                    for chunk in file.chunks:
+                        needed.add(bytes.fromhex(chunk.sha256), began)
             except DamagedError as error:
                 raise RecoveryError(
                     f"no chunk is deleted, since point {listed.id} is damaged and nobody knows what it needs: {error}. "
                     f"{len(self.done.points)} points were deleted. If nothing more is expected of it, drop it by its id"
                 ) from error
-        return found
 
-    def chunks(self, needed: Mapping[bytes, float]) -> None:
+    def chunks(self, needed: Needed) -> None:
         """Show, hide and delete chunks: see the head of this file."""
         strange = unlocked = 0
         for key, group in groupby(self.bucket.versions(names.CHUNKS), lambda version: version.key):
@@ -153,10 +157,10 @@ class Pruning:
             chunk = names.chunk_of(key)
             if chunk is None:
                 strange += 1
-            elif bytes.fromhex(chunk) in needed:
+            elif (began := needed.began(bytes.fromhex(chunk))) is not None:
                 shown = self._show(key, versions)
-                began = datetime.fromtimestamp(needed[bytes.fromhex(chunk)], UTC)
-                unlocked += shown is not None and not self._extend(shown, began + self.lasting)
+                until = datetime.fromtimestamp(began, UTC) + self.lasting
+                unlocked += shown is not None and not self._extend(shown, until)
             elif versions[0].marker:
                 self._bury(versions)
             elif self.now - versions[0].modified >= max(GRACE, self.lasting):

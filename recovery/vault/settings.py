@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from minio.credentials.credentials import Credentials
 from pydantic import Field
 
+from recovery import secret_files
 from recovery.errors import RecoveryError
 from recovery.model import Record
 
@@ -15,7 +16,6 @@ KeyFile = Annotated[Path, Field(strict=False)]
 """A path; JSON and YAML hold it as a string."""
 
 _SHORTEST_SIGNING_KEY: Final = 32
-_LARGEST_KEY_FILE: Final = 4096
 
 
 class Account(Record):
@@ -26,7 +26,10 @@ class Account(Record):
 
     def credentials(self) -> Credentials:
         """The keys as the files hold them now. Raises RecoveryError if one cannot be read or is empty."""
-        return Credentials(_content(self.access_key_file), _content(self.secret_key_file))
+        return Credentials(
+            secret_files.read(self.access_key_file, "an access key of the target", blanks=True),
+            secret_files.read(self.secret_key_file, "a secret key of the target", blanks=True),
+        )
 
 
 class Target(Record):
@@ -51,7 +54,7 @@ class Target(Record):
 
     def signing_key(self) -> bytes:
         """What manifests are signed with. Raises RecoveryError if it cannot be read or is too short."""
-        key = _content(self.signing_key_file).encode()
+        key = secret_files.read(self.signing_key_file, "the signing key", blanks=True, lines=True).encode()
         if len(key) < _SHORTEST_SIGNING_KEY:
             raise RecoveryError(
                 f"signing key {self.signing_key_file}: it has {len(key)} characters; accepted are "
@@ -59,18 +62,3 @@ class Target(Record):
                 "cluster is: points cannot be trusted without it"
             )
         return key
-
-
-def _content(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_KEY_FILE).decode("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        # `from None`: an error of decoding shows what it could not decode.
-        raise RecoveryError(
-            f"key file {path} cannot be read ({type(error).__name__}); give the program a file that it may read and "
-            "that holds the key alone"
-        ) from None
-    if not content:
-        raise RecoveryError(f"key file {path} is empty; write the key into it")
-    return content

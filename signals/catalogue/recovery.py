@@ -80,6 +80,6 @@ METRICS: Final[tuple[Metric, ...]] = (
         LAST_FAILURE,
         *RECOVERY[LAST_FAILURE],
         unit="seconds",
-        event="a run failed",
+        event="a run came to its end",
     ),
 )

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gc
 
+from tests.offline import yamlonce
+
+yamlonce.install()
+
 
 def pytest_collection_finish() -> None:
     """Leave the heap out of collections: every smoke run inside a test ends with five full ones."""

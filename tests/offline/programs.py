@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import time
 from contextlib import contextmanager
@@ -12,12 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
+from tests.offline import ports
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _START_SECONDS = 30.0
 _STOP_SECONDS = 30.0
+free_port = ports.free_port
 
 
 def require(name: str) -> str:
@@ -26,14 +28,6 @@ def require(name: str) -> str:
     if found is None:
         pytest.fail(f"{name} is not on PATH; run `make check`, which builds {name}")
     return found
-
-
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @contextmanager

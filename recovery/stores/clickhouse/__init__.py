@@ -14,6 +14,7 @@ from recovery.stores.clickhouse.client import Client, connect
 from recovery.stores.clickhouse.restoring import Compared
 from recovery.stores.clickhouse.settings import Settings
 from recovery.stores.clickhouse.swapping import Swap
+from recovery.stores.configured import Configured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,13 +26,11 @@ __all__ = ["ClickHouse", "Compared", "Settings", "open_store"]
 
 
 @dataclass(frozen=True)
-class ClickHouse:
+class ClickHouse(Configured):
     """See `Store` in recovery/ports.py. Made by open_store."""
 
     settings: Settings
     client: Client
-    name: str
-    kind: str = "clickhouse"
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See recovery/ports.py."""
@@ -46,7 +45,7 @@ class ClickHouse:
         return restoring.compare(self.client, part, self.settings.restore_as)
 
     def promoted(self, part: Part, reader: Reader) -> Compared | None:  # noqa: ARG002  # the figures are in the part itself
-        """None unless a promotion waits to be confirmed or put back; then what is live, held against the part."""
+        """See Store: what is live, held against the part."""
         return restoring.compare(self.client, part, self.settings.database) if self._swap.promoted else None
 
     def promote(self, *, force: bool) -> str:
@@ -72,4 +71,4 @@ class ClickHouse:
 
 def open_store(settings: Settings, work: Path) -> ClickHouse:  # noqa: ARG001  # every store gets one; this one needs no files
     """The store of a section of the configuration. Raises RecoveryError when its secrets cannot be read."""
-    return ClickHouse(settings=settings, client=connect(settings), name=settings.name)
+    return ClickHouse(settings=settings, client=connect(settings))

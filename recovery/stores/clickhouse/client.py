@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import requests
 
+from recovery import secret_files
 from recovery.errors import RecoveryError
 
 if TYPE_CHECKING:
@@ -172,21 +173,19 @@ def connect(settings: Settings) -> Client:
         store=settings.name,
         url=settings.url,
         seconds=settings.seconds,
-        user=_secret(settings.name, settings.username_file),
-        password=_secret(settings.name, settings.password_file),
+        user=_header(Path(settings.username_file), f"the user of store {settings.name}"),
+        password=_header(Path(settings.password_file), f"the password of store {settings.name}"),
         ca_file=settings.ca_file,
         settings=limit,
     )
 
 
-def _secret(store: str, file: str) -> bytes:
-    try:
-        value = Path(file).read_bytes().rstrip(b"\r\n")
-    except OSError as failure:
-        raise RecoveryError(f"{store}: {file} cannot be read: {failure.strerror}; mount the account's secret") from None
+def _header(file: Path, what: str) -> bytes:
+    """Any bytes that can stand in a header, none as well: the server's first account has no password."""
+    value = secret_files.read_bytes(file, what).rstrip(b"\r\n")
     # What cannot stand in a header would be quoted in the error of whoever sends it.
     if any(byte < 32 for byte in value) or value != value.strip():  # noqa: PLR2004  # the first printable character
-        raise RecoveryError(f"{store}: {file} holds more than one line, or white space at an end; accepted is one line")
+        raise secret_files.refused(file, "holds more than one line, or white space at an end", what)
     return value
 
 

@@ -14,6 +14,7 @@ from minio.deleteobjects import DeleteObject
 from minio.error import MinioException, S3Error
 from urllib3.exceptions import HTTPError
 
+from recovery import secret_files
 from recovery.errors import RecoveryError
 from recovery.model import CHUNK_BYTES, Record
 
@@ -75,8 +76,8 @@ class Bucket:
         self._name = settings.bucket
         self._client = Minio(
             settings.endpoint.partition("://")[2].rstrip("/"),
-            _key(settings.access_key_file),
-            _key(settings.secret_key_file),
+            secret_files.read(Path(settings.access_key_file), f"the access key of {self.where}", blanks=True),
+            secret_files.read(Path(settings.secret_key_file), f"the secret key of {self.where}", blanks=True),
             secure=settings.endpoint.startswith("https://"),
             region=settings.region,
             http_client=_pool(settings.ca_file),
@@ -231,18 +232,6 @@ def again(attempts: int, step: Callable[[], None]) -> None:
             if not left:
                 raise
     return None
-
-
-def _key(path: str) -> str:
-    try:
-        found = Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecoveryError(
-            f"{path}: cannot be read: {type(error).__name__}; it must hold one key of the store"
-        ) from None
-    if not found:
-        raise RecoveryError(f"{path}: is empty; it must hold one key of the store")
-    return found
 
 
 def _pool(ca_file: str | None) -> urllib3.PoolManager:

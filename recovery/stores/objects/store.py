@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recovery.stores.configured import Configured
 from recovery.stores.objects.beside import Beside
 from recovery.stores.objects.bucket import Bucket
 from recovery.stores.objects.place import Place
@@ -19,21 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Objects:
+class Objects(Configured):
     """Store of recovery/ports.py. work: directory for what is too large for memory."""
 
     settings: Settings
     work: Path
-
-    @property
-    def name(self) -> str:
-        """Its name in the configuration."""
-        return self.settings.name
-
-    @property
-    def kind(self) -> str:
-        """What it is."""
-        return self.settings.kind
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store. `writer` is used from several threads."""

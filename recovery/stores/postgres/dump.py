@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from recovery.errors import RecoveryError
 from recovery.stores.postgres import programs
 from recovery.stores.postgres.connection import LOCK_SECONDS
+from recovery.temporary import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import IO
 
     from recovery.model import File
@@ -107,7 +107,7 @@ def store(order: Order, writer: Writer, tell: Tell) -> tuple[File, frozenset[str
         f"--dbname={programs.address(order.login, order.database)}",
     ]
     with (
-        tempfile.NamedTemporaryFile(prefix="head-", dir=order.work) as head,
+        temporary(order.work, "head") as (path, head),
         programs.passfile(order.login, order.work) as variables,
         programs.running(argv, variables) as child,
     ):
@@ -122,7 +122,7 @@ def store(order: Order, writer: Writer, tell: Tell) -> tuple[File, frozenset[str
                 f"pg_dump ended with 0 but its {file.size} bytes are no dump (it begins with {MAGIC.decode()}); "
                 "look whether the program on PATH is PostgreSQL's, then run again"
             )
-        return file, contents(Path(head.name), order.major)
+        return file, contents(path, order.major)
 
 
 def contents(head: Path, major: int) -> frozenset[str]:

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from recovery.errors import RecoveryError
 from recovery.stores.postgres.connection import APPLICATION, CONNECT
+from recovery.temporary import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -142,18 +142,12 @@ def _quoted(value: str) -> str:
 @contextmanager
 def passfile(login: Login, work: Path) -> Iterator[dict[str, str]]:
     """Variables that have libpq find the password in a file of mode 600, which goes away with the block."""
-    handle, name = tempfile.mkstemp(prefix="pgpass-", dir=work)
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            values = (login.username, login.password)
-            file.write(
-                ":".join(("*", "*", "*", *(value.replace("\\", "\\\\").replace(":", "\\:") for value in values)))
-            )
-            file.write("\n")
-        yield {"PGPASSFILE": name, "PGAPPNAME": APPLICATION}
-    finally:
-        path.unlink(missing_ok=True)
+    values = (login.username, login.password)
+    line = ":".join(("*", "*", "*", *(value.replace("\\", "\\\\").replace(":", "\\:") for value in values)))
+    with temporary(work, "pgpass") as (path, file):
+        file.write(f"{line}\n".encode())
+        file.flush()
+        yield {"PGPASSFILE": str(path), "PGAPPNAME": APPLICATION}
 
 
 def remarks(said: str) -> tuple[list[str], list[str]]:

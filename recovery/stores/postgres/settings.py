@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from recovery.errors import RecoveryError
+from recovery import secret_files
 from recovery.model import Record
 
 NAME_BYTES: Final = 63
@@ -70,19 +70,6 @@ class Login:
 
 def login(settings: Settings) -> Login:
     """Read the files now: a password may have been changed since the program started. Raises RecoveryError."""
-    username, password = (_value(settings, path) for path in (settings.username_file, settings.password_file))
+    username = secret_files.read(settings.username_file, f"the user of store {settings.name}")
+    password = secret_files.read(settings.password_file, f"the password of store {settings.name}")
     return Login(settings.host, settings.port, username, password)
-
-
-def _value(settings: Settings, path: Path) -> str:
-    try:
-        text = path.read_text("utf-8").removesuffix("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecoveryError(
-            f"store {settings.name}: {path} cannot be read ({type(error).__name__}); it must be a file of text that "
-            f"holds "
-            "the value; mount the secret there"
-        ) from None
-    if not text or "\n" in text or "\0" in text:
-        raise RecoveryError(f"store {settings.name}: {path} must hold one line that is not empty; put the value there")
-    return text

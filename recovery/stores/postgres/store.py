@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from psycopg import sql
 
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import Part
+from recovery.stores.configured import Configured
 from recovery.stores.postgres import difference, dump, figures, programs, snapshot, swap
 from recovery.stores.postgres.catalogue import elsewhere, relations
 from recovery.stores.postgres.connection import connected, doing, major, one, release, rows
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from recovery.stores.postgres.model import Figures
     from recovery.stores.postgres.settings import Login, Settings
 
-KIND: Final = "postgres"
-
 
 def open_store(settings: Settings, work: Path) -> Postgres:
     """work: directory of mode 700 for the passfile and the beginning of a dump. Nothing need be reachable yet."""
@@ -34,21 +33,11 @@ def open_store(settings: Settings, work: Path) -> Postgres:
 
 
 @dataclass(frozen=True)
-class Postgres:
+class Postgres(Configured):
     """A Store, see recovery/ports.py."""
 
     settings: Settings
     work: Path
-
-    @property
-    def name(self) -> str:
-        """In the configuration."""
-        return self.settings.name
-
-    @property
-    def kind(self) -> str:
-        """Which module reads its parts."""
-        return KIND
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """Dump and figures of one snapshot. Both modes read the same: the snapshot is of one moment either way."""
@@ -71,7 +60,7 @@ class Postgres:
             left_out = _left_out(connection, found, who)
         return Part(
             store=self.name,
-            kind=KIND,
+            kind=self.kind,
             version=found.server,
             files=(file,),
             figures=found.as_json(),
@@ -121,7 +110,7 @@ class Postgres:
         return difference.compare(self.name, wanted, measured)
 
     def promoted(self, part: Part, reader: Reader) -> Compared | None:
-        """None unless a promotion waits to be confirmed or put back; then whether it was one of this point."""
+        """See Store: whether it was one of this point."""
         del reader
         with swap.maintenance(login(self.settings)) as connection:
             found = swap.names(connection, self.settings)

@@ -11,6 +11,7 @@ from pydantic import Field
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from recovery import secret_files
 from recovery.errors import RecoveryError
 from recovery.model import Record
 
@@ -116,12 +117,8 @@ class Server:
 
 
 def _url(settings: Settings) -> str:
-    try:
-        found = Path(settings.url_file).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecoveryError(
-            f"{settings.url_file}: cannot be read: {type(error).__name__}; it must hold the address of the server"
-        ) from None
+    path, what = Path(settings.url_file), f"the address of store {settings.name}, redis://[:password]@host:port/number,"
+    found = secret_files.read(path, what, blanks=True)
     if not found.startswith(("redis://", "rediss://")):
-        raise RecoveryError(f"{settings.url_file}: holds no address; accepted: redis://[:password]@host:port/number")
+        raise secret_files.refused(path, "holds no address", what)
     return found

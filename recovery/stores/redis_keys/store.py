@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from recovery.errors import RecoveryError
 from recovery.model import Part
+from recovery.stores.configured import Configured
 from recovery.stores.differ import Differences, Found
 from recovery.stores.redis_keys.beside import (
     COPY,
@@ -40,21 +41,11 @@ _TOLD: Final = 10_000
 
 
 @dataclass(frozen=True)
-class Keys:
+class Keys(Configured):
     """Store of recovery/ports.py. work: directory for what is too large for memory."""
 
     settings: Settings
     work: Path
-
-    @property
-    def name(self) -> str:
-        """Its name in the configuration."""
-        return self.settings.name
-
-    @property
-    def kind(self) -> str:
-        """What it is."""
-        return self.settings.kind
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store."""
@@ -117,7 +108,7 @@ class Keys:
         return Found((lack, *compared.differences), compared.figures)
 
     def promoted(self, part: Part, reader: Reader) -> Compared | None:
-        """None unless a promotion waits to be confirmed or put back; then what is live, held against the part."""
+        """See Store: what is live, held against the part."""
         server = Server(self.settings)
         with server.said(f"database {server.beside_number} cannot be read"):
             replaced = server.beside.get(SENTINEL) == REPLACED

@@ -124,6 +124,7 @@ class _Looking:
     def __init__(self, own: int, server: int) -> None:
         self.own = self.server = 0.0
         self._roots, self._ended = (own, server), threading.Event()
+        self._see([own], [server])  # at once: a busy machine may let the thread begin when all is over
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
@@ -139,9 +140,12 @@ class _Looking:
             if looks % _SCAN == 0:
                 own, server = (family(root) for root in self._roots)
             looks += 1
-            self.own = max(self.own, sum(_peaks(own)))
-            self.server = max([self.server, *_peaks(server)])
+            self._see(own, server)
             self._ended.wait(_FIRST_PAUSE if time.monotonic() - begun < _FIRST_SECONDS else _PAUSE)
+
+    def _see(self, own: list[int], server: list[int]) -> None:
+        self.own = max(self.own, sum(_peaks(own)))
+        self.server = max([self.server, *_peaks(server)])
 
 
 def _peaks(pids: Iterable[int]) -> list[float]:

@@ -243,7 +243,7 @@ def install(monkeypatch: pytest.MonkeyPatch, world: World, checkout: Path) -> No
     monkeypatch.setattr(build, "ensure", lambda *_: None)
     monkeypatch.setattr(recovery, "kubectl_of", lambda *_: world)
     monkeypatch.setattr(recovery, "outcome_of", world.outcome)
-    monkeypatch.setattr(drill_stack, "GONE_SECONDS", 0.05)
+    monkeypatch.setattr(drill_stack, "GONE_SECONDS", 0.3)
     monkeypatch.setattr(drill_stack, "PAUSE_SECONDS", 0.0)
 
     # Functions, since a bound method as an attribute of a class is not given the object.

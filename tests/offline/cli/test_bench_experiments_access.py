@@ -206,8 +206,12 @@ def test_sdk_that_fails_or_hangs_ends_the_bench_and_its_words_lack_the_key(tmp_p
     with pytest.raises(BenchError, match=r"the SDK ended with 3:\nno route for \*\*\*"):
         sdk.log(fails, SITE, PLAN, "run", later())
     hangs = program(tmp_path / "bin", "hangs", "echo waiting; sleep 600")
-    with pytest.raises(BenchError, match=r"did not come to its end within .* s:\nwaiting"):
-        sdk.log(hangs, SITE, PLAN, "run", time.monotonic() + 1.5)
+    for seconds in (1, 20):  # on a busy machine it may not have said a word by then
+        with pytest.raises(BenchError, match=r"did not come to its end within .* s:") as caught:
+            sdk.log(hangs, SITE, PLAN, "run", time.monotonic() + seconds)
+        if "waiting" in str(caught.value):
+            break
+    assert "s:\nwaiting" in str(caught.value)
 
 
 def test_version_without_a_lock_is_told(tmp_path: Path) -> None:

@@ -92,7 +92,6 @@ def ended(code: int) -> dict[str, Any]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits."""
     monkeypatch.setattr(recovery, "_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(recovery, "_START_SECONDS", 0.2)
 
 
 def test_job_has_the_words_and_all_else_of_the_cron_job() -> None:
@@ -149,7 +148,8 @@ def test_exit_code_is_that_of_the_container(code: int) -> None:
     assert cluster.calls[-1][2:5] == ("delete", "pod", "pod-1"), "its volumes would stay with it"
 
 
-def test_pod_that_does_not_start_is_an_error_that_says_why() -> None:
+def test_pod_that_does_not_start_is_an_error_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "_START_SECONDS", 0.2)
     with pytest.raises(SandboxError, match=r"did not start within 0 s.*PodInitializing"):
         run_job(Cluster(WAITING), PLACE, ["verify", "--latest"])  # type: ignore[arg-type]  # stands for kubectl
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,20 +178,22 @@ def children(deployed: Recording, component: str) -> list[str]:
     return [resource.name for resource in deployed.resources if resource.parent == component]
 
 
-@pytest.fixture
-def local(tmp_path: Path) -> Settings:
-    return settings("local", write_images(tmp_path / "images.json"))
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    return settings("local", write_images(tmp_path_factory.mktemp("local") / "images.json"))
 
 
-def registered(found: Settings, monkeypatch: pytest.MonkeyPatch) -> Recording:
-    for linter in LINTERS:
-        monkeypatch.setattr(systems, linter, lambda *_: None)
-    return record(lambda: deploy(found, kubernetes_provider(found, WHERE)))
+def registered(found: Settings) -> Recording:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for linter in LINTERS:
+            monkeypatch.setattr(systems, linter, lambda *_: None)
+        return record(lambda: deploy(found, kubernetes_provider(found, WHERE)))
 
 
-@pytest.fixture
-def deployed(local: Settings, monkeypatch: pytest.MonkeyPatch) -> Recording:
-    return registered(local, monkeypatch)
+@pytest.fixture(scope="module")
+def deployed(local: Settings) -> Recording:
+    """One for all tests here: they read it and leave it as it is."""
+    return registered(local)
 
 
 def test_tokens_and_names_are_frozen(deployed: Recording) -> None:
@@ -199,8 +202,8 @@ def test_tokens_and_names_are_frozen(deployed: Recording) -> None:
     assert len(deployed.resources) == len(wanted)
 
 
-def test_tokens_and_names_for_a_prometheus_that_runs_already_are_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = registered(existing(), monkeypatch)
+def test_tokens_and_names_for_a_prometheus_that_runs_already_are_frozen() -> None:
+    found = registered(existing())
     wanted = FOUNDATION | EXISTING_PROMETHEUS | OTHERS
     assert {(resource.type, resource.name) for resource in found.resources} == wanted
 
@@ -211,7 +214,7 @@ def test_every_manifest_is_registered_as_it_is(local: Settings, deployed: Record
     Claims of data that knows derived passwords have the root secret's fingerprint besides.
     """
     wanted = {identity(manifest): manifest for manifest in plan(local).manifests()}
-    made = [r for r in deployed.resources if r.type.startswith("kubernetes:")]
+    made = [copy.deepcopy(r) for r in deployed.resources if r.type.startswith("kubernetes:")]
     plain = [r for r in made if not r.type.endswith((":Secret", ":Release"))]
     marked = [r.inputs["metadata"]["annotations"].pop(ROOT, None) for r in plain if r.type.endswith("Claim")]
     assert {identity(r.inputs): r.inputs for r in plain} == wanted

@@ -179,10 +179,15 @@ def template(node: ast.AST) -> str:
 
 def says(quoted: str, text: str) -> bool:
     """Whether a message of the code begins as a page quotes it, with `…` for what varies."""
-    parts = [part.strip() for part in quoted.split("…")]
-    if not all(part in text for part in parts):
+    parts = _parts(quoted)
+    if not text.removeprefix("error: ").startswith(parts[0]) or not all(part in text for part in parts):
         return False
     return re.match(r".*?".join(map(re.escape, parts)), text.removeprefix("error: "), re.DOTALL) is not None
+
+
+@cache
+def _parts(quoted: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in quoted.split("…"))
 
 
 @cache

@@ -78,7 +78,7 @@ def test_licence_with_numbers() -> None:
 
 
 def command(port: int, *words_: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "gate", f"--port={port}", "--interval=0.1", "--timeout=0.5", *words_]
+    return [sys.executable, "-P", "-m", "gate", f"--port={port}", "--interval=0.1", "--timeout=5", *words_]
 
 
 def test_ready_follows_the_parts_and_sigterm_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,14 @@ class Taken:
 @contextmanager
 def server(directory: Path) -> Iterator[Server]:
     """A PostgreSQL whose programs are the first on PATH."""
-    with server_driver.postgres() as address, pytest.MonkeyPatch.context() as patch:
+    with server_driver.postgres() as address, running(address, directory) as found:
+        yield found
+
+
+@contextmanager
+def running(address: str, directory: Path) -> Iterator[Server]:
+    """One that runs already; its programs are the first on PATH until the block ends."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", str(client(directory)), prepend=os.pathsep)
         yield Server(address, directory)
 

@@ -28,6 +28,7 @@ class Shelf:
     name: str
     held: dict[str, str] = field(default_factory=dict)
     kind: str = "shelf"
+    copy_in_work: bool = False
     beside: dict[str, str] | None = None
     replaced: dict[str, str] | None = None
     fails: set[str] = field(default_factory=set)
@@ -58,6 +59,11 @@ class Shelf:
         count = len(self.beside or {})
         wanted = part.figures["texts"]
         return Compared(() if count == wanted else (f"{count} texts instead of {wanted}",), {"texts": count})
+
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:
+        """It cannot tell."""
+        del part, reader
+        return None
 
     def promote(self, *, force: bool) -> str:
         """Refuses texts of its own."""

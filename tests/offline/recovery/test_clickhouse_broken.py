@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(shared_engine: Server) -> Server:
     """A running engine."""
-    with engine(tmp_path_factory.mktemp("engine")) as found:
-        yield found
+    return shared_engine
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ import pytest
 from recovery.errors import DamagedError, RecoveryError
 from recovery.stores.clickhouse import native
 from tests.offline.recovery.clickhouse_servers import Case, case
-from tests.offline.sandbox.clickhouse_engine.process import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from tests.offline.sandbox.clickhouse_engine.process import Server
 
 BROKEN = "the stream broke after"
 # Two columns `a` UInt8 and the marker; one block of two rows, 7 and 8.
@@ -29,14 +28,12 @@ def block(blocks: native.Blocks, columns: int = 2, marks: bytes = b"\x01\x01") -
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
+def one(shared_engine: Server, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """A table of which the engine sends several blocks."""
-    directory = tmp_path_factory.mktemp("engine")
-    with engine(directory) as server:
-        found = case(server, tmp_path_factory.mktemp("secrets"))
-        found.run("CREATE TABLE @.t (a UInt64, s String) ENGINE = MergeTree ORDER BY a")
-        found.run("INSERT INTO @.t SELECT number, repeat('x', number % 300) FROM numbers(200000)")
-        yield found
+    found = case(shared_engine, tmp_path_factory.mktemp("secrets"))
+    found.run("CREATE TABLE @.t (a UInt64, s String) ENGINE = MergeTree ORDER BY a")
+    found.run("INSERT INTO @.t SELECT number, repeat('x', number % 300) FROM numbers(200000)")
+    return found
 
 
 def sent(one: Case, blocks: native.Blocks) -> bytes:

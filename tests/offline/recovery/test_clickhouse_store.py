@@ -11,11 +11,11 @@ from recovery.stores.clickhouse import figures
 from sandbox.swanlab_server import tables
 from tests.offline.recovery.clickhouse_servers import Case, case, silent
 from tests.offline.recovery.vaults import Memory
-from tests.offline.sandbox.clickhouse_engine.process import Server, engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.offline.sandbox.clickhouse_engine.process import Server
 
 AWKWARD = """CREATE TABLE @.`awk/ward ``1` (
     id UInt64, f Float64, nf Nullable(Float64), ni Nullable(Int8), s String, `odd ``name` FixedString(4),
@@ -35,10 +35,9 @@ AWKWARD_ROWS = """INSERT INTO @.`awk/ward ``1` (id, f, nf, ni, s, l, a, m, t, d,
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(shared_engine: Server) -> Server:
     """A running engine."""
-    with engine(tmp_path_factory.mktemp("engine")) as found:
-        yield found
+    return shared_engine
 
 
 @pytest.fixture

@@ -16,15 +16,13 @@ from tests.offline.recovery.vaults import Memory
 from tests.offline.sandbox.clickhouse_engine.process import Server, engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(shared_engine: Server) -> Server:
     """A running engine."""
-    with engine(tmp_path_factory.mktemp("engine")) as found:
-        yield found
+    return shared_engine
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from recovery.config import Opened
 from recovery.create import create
 from recovery.errors import RecoveryError
 from recovery.vault.prune import prune
+from recovery.vault.retention import Rule
 from tests.offline.recovery.buckets import silent
 from tests.offline.recovery.examples import config
 from tests.offline.recovery.locked import locked
@@ -175,6 +176,6 @@ def test_prune_deletes_nothing_for_a_wrong_clock(store: Locked, jump: timedelta,
     """By the rule one point is kept. The one that is dated ahead takes no place of it, and is kept as well."""
     bucket = store.fresh()
     made = [one.id for one in laid(store, bucket, 3 * HOUR, 2 * HOUR, HOUR, -YEAR)]
-    done = prune(store.target(bucket), keep_last=1, keep_days=0, tell=silent, clock=shifted(jump))
+    done = prune(store.target(bucket), rule=Rule(keep_last=1, keep_days=0), tell=silent, clock=shifted(jump))
     assert list(done.points) == made[:gone]
     assert [one.id for one in store.vault(bucket).points()] == made[gone:]

@@ -20,15 +20,9 @@ JUST_NOW = NOW - timedelta(minutes=4)
 """Within the window of five minutes."""
 
 
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
-    with crosscheck_site.stores(tmp_path_factory.mktemp("crosscheck")) as found:
-        yield found
-
-
 @pytest.fixture
-def world(stores: Stores) -> Iterator[World]:
-    with crosscheck_site.world(stores) as found:
+def world(shared_stores: Stores) -> Iterator[World]:
+    with crosscheck_site.world(shared_stores) as found:
         yield found
 
 

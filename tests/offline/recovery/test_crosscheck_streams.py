@@ -13,7 +13,7 @@ from recovery.crosscheck.merging import Match
 from recovery.crosscheck.model import PRIVATE, Row
 from recovery.errors import RecoveryError
 from tests.offline.recovery import crosscheck_site
-from tests.offline.recovery.crosscheck_site import World, file
+from tests.offline.recovery.crosscheck_site import Stores, World, file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,9 +88,8 @@ def test_a_key_below_the_one_before_is_an_error() -> None:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    directory = tmp_path_factory.mktemp("crosscheck")
-    with crosscheck_site.stores(directory) as stores, crosscheck_site.world(stores) as found:
+def world(shared_stores: Stores) -> Iterator[World]:
+    with crosscheck_site.world(shared_stores) as found:
         yield found
 
 

@@ -95,6 +95,7 @@ def test_a_point_that_was_made_is_told(empty: str) -> None:
         "plumbline_recovery_point_new_bytes": 70,
         "plumbline_recovery_rpo_target_seconds": 86400,
         "plumbline_recovery_rto_target_seconds": 3600,
+        "plumbline_recovery_last_failure_timestamp_seconds none": 0,
     }
 
 
@@ -103,7 +104,23 @@ def test_a_failure_leaves_the_last_success_and_the_last_point_alone(empty: str) 
     before = held(empty, names.CREATE)
     later = replace(RUN, ended=datetime(2026, 11, 30, 8, 30, tzinfo=UTC))
     assert push(empty, names.CREATE, failed(later, store="postgres")) is None
+    del before[f"{names.LAST_FAILURE} none"]
     assert held(empty, names.CREATE) == before | {f"{names.LAST_FAILURE} postgres": ENDED + 3600}
+
+
+@pytest.mark.parametrize("year", [2020, 2026, 2099])
+def test_a_success_takes_back_a_failure_whatever_its_clock_said(empty: str, year: int) -> None:
+    push(empty, names.CREATE, failed(replace(RUN, ended=RUN.ended.replace(year=year)), store="postgres"))
+    push(empty, names.CREATE, made())
+    assert [(name, value) for name, value in held(empty, names.CREATE).items() if names.LAST_FAILURE in name] == [
+        (f"{names.LAST_FAILURE} none", 0)
+    ]
+
+
+def test_a_verification_that_is_not_good_takes_back_nothing(empty: str) -> None:
+    push(empty, names.VERIFY, failed(RUN, store="redis"))
+    push(empty, names.VERIFY, verified(RUN, BAD, restored_bytes=1, newest_good=None, damaged=1))
+    assert held(empty, names.VERIFY)[f"{names.LAST_FAILURE} redis"] == ENDED
 
 
 def test_the_next_failure_takes_the_place_of_the_one_before(empty: str) -> None:
@@ -153,6 +170,7 @@ def test_a_good_verification_is_told(empty: str) -> None:
         "plumbline_recovery_verification_differences": 0,
         "plumbline_recovery_points_damaged": 1,
         "plumbline_recovery_restore_bytes_per_second": 12500,
+        "plumbline_recovery_last_failure_timestamp_seconds none": 0,
     }
 
 
@@ -168,6 +186,7 @@ def test_a_verification_with_differences_is_no_success_and_tells_no_speed(empty:
         names.DIFFERENCES: 2,
         names.DAMAGED: 1,
         names.RESTORE_RATE: 12500,
+        f"{names.LAST_FAILURE} none": 0,
     }
 
 
@@ -178,13 +197,19 @@ def test_no_speed_is_told_of_a_verification_that_took_no_time() -> None:
 
 def test_what_was_pruned_is_told(empty: str) -> None:
     assert push(empty, names.PRUNE, pruned(RUN, kept=14)) is None
-    assert held(empty, names.PRUNE) == {JOB_SUCCESS: ENDED, JOB_PERIOD: 3600, names.POINTS: 14}
+    assert held(empty, names.PRUNE) == {
+        JOB_SUCCESS: ENDED,
+        JOB_PERIOD: 3600,
+        names.POINTS: 14,
+        f"{names.LAST_FAILURE} none": 0,
+    }
 
 
 def test_groups_of_the_jobs_do_not_mix(empty: str) -> None:
     push(empty, names.CREATE, made())
     push(empty, names.VERIFY, failed(RUN, store="redis"))
-    assert names.LAST_FAILURE not in str(held(empty, names.CREATE))
+    assert held(empty, names.CREATE)[f"{names.LAST_FAILURE} none"] == 0
+    assert f"{names.LAST_FAILURE} redis" not in held(empty, names.CREATE)
     assert JOB_SUCCESS not in held(empty, names.VERIFY)
 
 

@@ -24,9 +24,9 @@ SECRET = "t:ell\\tale' pass"  # noqa: S105  # of a server that lives as long as 
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(shared_postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One PostgreSQL for all tests here."""
-    with databases.server(tmp_path_factory.mktemp("programs")) as found:
+    with databases.running(shared_postgres, tmp_path_factory.mktemp("programs")) as found:
         yield found
 
 

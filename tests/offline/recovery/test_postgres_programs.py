@@ -11,6 +11,7 @@ import pytest
 from recovery.errors import RecoveryError
 from recovery.stores.postgres import programs
 from recovery.stores.postgres.connection import said
+from recovery.temporary import PREFIX
 from tests.offline.recovery import databases
 from tests.offline.recovery.vaults import Memory
 
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(shared_postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One PostgreSQL for all tests here."""
-    with databases.server(tmp_path_factory.mktemp("programs")) as found:
+    with databases.running(shared_postgres, tmp_path_factory.mktemp("programs")) as found:
         yield found
 
 
@@ -44,7 +45,7 @@ def _not_taken(store: Postgres) -> str:
     vault = Memory()
     with pytest.raises(RecoveryError) as caught:
         store.take(vault, "online", databases.telling([]))
-    assert not list(store.work.glob("pgpass-*")) + list(store.work.glob("head-*"))
+    assert not list(store.work.glob(f"{PREFIX}*"))
     return str(caught.value)
 
 

@@ -320,7 +320,8 @@ def test_a_type_that_commands_cannot_make_is_refused_or_named(server: Redises, m
 def test_no_password_is_told_and_what_is_no_address_is_refused(server: Redises) -> None:
     path = server.work / "wrong"
     for text, said in (
-        ("", "holds no address"),
+        ("", "wrong is empty; accepted .* redis://"),
+        ("\n", "wrong is empty"),
         ("http://x", "holds no address"),
         ("redis://:CANARY/x@127.0.0.1:1/0", "cannot be"),
         ("redis://:CANARY@127.0.0.1:1/0", "must be reachable"),

@@ -8,15 +8,23 @@ import pytest
 
 from recovery.create import create
 from recovery.errors import RecoveryError
+from recovery.registry import KINDS
 from recovery.restore import chosen, each, promote, restore
+from recovery.stores.clickhouse import ClickHouse
+from recovery.stores.objects.store import Objects
+from recovery.stores.postgres import Postgres
+from recovery.stores.redis_keys.store import Keys
+from recovery.stores.sealed import Sealed
+from recovery.stores.silences import Silences
 from tests.offline.recovery.examples import config
 from tests.offline.recovery.shelves import Compared, Shelf
 from tests.offline.recovery.vaults import Memory
 
 if TYPE_CHECKING:
     from recovery.model import Part, Point
-    from recovery.ports import Reader
+    from recovery.ports import Reader, Store
 
+STORES: tuple[type[Store], ...] = (Postgres, ClickHouse, Objects, Keys, Silences, Sealed)
 RUNS, POINTS = {"a": "one", "b": "two"}, {"c": "three"}
 
 
@@ -49,6 +57,19 @@ def test_promotion_of_all(point: Point, vault: Memory) -> None:
     restore(point, stores, vault, silent)
     promote(point, stores, vault, silent, force=False)
     assert [store.held for store in stores] == [RUNS, POINTS]
+
+
+def test_copy_that_went_with_its_pod_is_made_anew(point: Point, vault: Memory) -> None:
+    stores = (Shelf("runs", copy_in_work=True), Shelf("points"))
+    restore(point, stores[1:], vault, silent)
+    promote(point, stores, vault, silent, force=False)
+    assert [store.held for store in stores] == [RUNS, POINTS]
+
+
+def test_every_kind_is_a_store() -> None:
+    """STORES are held against the protocol when types are checked."""
+    opened = {module.open_store.__annotations__["return"] for module in KINDS.values()}
+    assert opened == {store.__name__ for store in STORES}
 
 
 def test_copy_that_differs_is_not_promoted(point: Point, vault: Memory) -> None:

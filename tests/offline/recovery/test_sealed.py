@@ -11,9 +11,12 @@ import pytest
 from pydantic import ValidationError
 
 from recovery import seal
+from recovery.create import create
 from recovery.errors import DamagedError, RecoveryError
+from recovery.restore import promote
 from recovery.stores import sealed
 from tests.offline.recovery.buckets import silent
+from tests.offline.recovery.examples import config
 from tests.offline.recovery.vaults import Memory
 
 if TYPE_CHECKING:
@@ -126,7 +129,7 @@ def test_the_wrong_private_key_is_named_with_the_right_one(mounted: Mounted) -> 
     (mounted.root / "other").write_text(mounted.store.settings.recovery_public_key, encoding="utf-8")
     with pytest.raises(RecoveryError, match="not such a recovery key"):
         mounted.store.open_with(mounted.root / "other", part, vault)
-    with pytest.raises(RecoveryError, match="must hold the private key"):
+    with pytest.raises(RecoveryError, match=r"cannot be read \(No such file.*the private recovery key in it"):
         mounted.store.open_with(mounted.root / "none", part, vault)
 
 
@@ -135,6 +138,17 @@ def test_a_private_key_in_the_configuration_is_refused_without_being_shown() -> 
     with pytest.raises(ValidationError) as found:
         sealed.Settings(name="secrets", directories=("/x",), recovery_public_key=private)
     assert found.value.errors()[0]["loc"] == ("recovery_public_key",)
+
+
+def test_promotion_in_another_pod_keeps_the_bytes_anew(mounted: Mounted) -> None:
+    """The working directory of the pod that restored went with it."""
+    vault = Memory()
+    point = create(config(), (mounted.store,), vault, lambda _: None, mode="online", quiet=None, tell=silent).point
+    work = mounted.root / "another"
+    work.mkdir()
+    promote(point, (sealed.open_store(mounted.store.settings, work),), vault, silent, force=False)
+    assert mounted.store.open_with(mounted.private, point.parts[0], vault) == VALUES
+    assert (work / "secrets.sealed").read_bytes() == b"".join(vault.read(point.parts[0].files[0]))
 
 
 def test_names_that_the_manifest_does_not_have_are_damage(mounted: Mounted) -> None:

@@ -188,7 +188,7 @@ def test_a_pruner_that_may_not_delete_says_so_and_breaks_nothing(store: Locked, 
     bucket = store.fresh()
     files, points = three(store, bucket)
     with pytest.raises(RecoveryError, match=r"DeleteObjectVersion of .* as pruner.*AccessDenied"):
-        prune(store.target(bucket, pruner=account), keep_last=1, keep_days=0, tell=silent)
+        prune(store.target(bucket, pruner=account), rule=ONE, tell=silent)
     assert [listed.id for listed in store.vault(bucket).points()] == [made.id for made in points]
     assert all(content(store, bucket, file) for file in files)
 

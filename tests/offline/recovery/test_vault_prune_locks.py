@@ -100,7 +100,9 @@ def test_a_clock_a_year_ahead_deletes_no_chunk_and_what_is_locked_stays(store: L
         lay(store, LOCKED, point(vault.put("a", [b"locked %d" % n]), age=(9 - n) * DAY, number=n)) for n in range(3)
     ]
     before = list(store.bucket(LOCKED).versions(""))
-    done = prune(store.target(LOCKED), keep_last=1, keep_days=0, tell=silent, clock=lambda: NOW + timedelta(days=365))
+    done = prune(
+        store.target(LOCKED), rule=Rule(keep_last=1, keep_days=0), tell=silent, clock=lambda: NOW + timedelta(days=365)
+    )
     assert (done.points, done.chunks, done.hidden) == ((), 0, 0)
     assert done.notes == ("2 points are past their time and stay until their lock ends",)
     assert list(store.bucket(LOCKED).versions("")) == before

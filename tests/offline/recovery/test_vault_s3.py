@@ -252,8 +252,10 @@ def test_settings_that_cannot_work_are_refused(tmp_path: Path, changed: dict[str
     [
         ("secret", b"", "is empty"),
         ("secret", b" \n", "is empty"),
-        ("secret", None, r"cannot be read \(FileNotFoundError\)"),
-        ("access", b"\xff\xfe", r"cannot be read \(UnicodeDecodeError\)"),
+        ("secret", None, r"cannot be read \(No such file or directory\)"),
+        ("access", b"\xff\xfe", "is not UTF-8"),
+        ("access", b"one\ntwo", "more than one line"),
+        ("signing", b"x" * 4097, "has more than 4096 bytes"),
         ("signing", b"short", "it has 5 characters; accepted are 32 or more"),
     ],
 )

@@ -32,8 +32,11 @@ def test_input_is_empty_unless_it_is_given() -> None:
 
 def test_deadline_kills_children_of_the_program_too(tmp_path: Path) -> None:
     noted = tmp_path / "pid"
-    with pytest.raises(ProgramError, match="sh did not end within 2 s"):
-        run(["sh", "-c", LONG.format(noted)], timeout=2)
+    for seconds in (1, 20):  # on a busy machine the shell may not have come that far within one second
+        with pytest.raises(ProgramError, match=f"sh did not end within {seconds} s"):
+            run(["sh", "-c", LONG.format(noted)], timeout=seconds)
+        if noted.exists() and noted.read_text().strip():
+            break
     assert wait_until_ended(int(noted.read_text()))
 
 

@@ -138,8 +138,8 @@ BROKEN_SWANLAB = {
 
 BROKEN_RECOVERY = {
     "RecoveryPointTooOld": ("last_point_timestamp", "create", "40500x32 50400x35 61200x35", "40500x104"),
-    "RecoveryCreateFailing": ("job_last_success", "create", "29100x38 40800x32", "29100x71"),
-    "RecoveryVerifyFailing": ("job_last_success", "verify", "0x51 15600x236", "0x288"),
+    "RecoveryCreateFailing": ("recovery_last_failure", 'store="postgres"', "39720x2 stale", "39720x155"),
+    "RecoveryVerifyFailing": ("recovery_last_failure", "verify", "14400x3 0x236", "14400x240"),
     "RecoveryVerificationFailed": ("verification_differences", "verify", "0x288", "0x99 1x20 0x167"),
     "RecoveryPointDamaged": ("points_damaged", "verify", "0x288", "0x199 1x20 0x67"),
     "RecoveryClockAhead": ("last_verified_point", "verify", "7200x236", "97200x236"),

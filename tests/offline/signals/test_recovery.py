@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from signals import recovery_metrics as names
 from signals.catalogue.pushgateway import PRODUCER
 from signals.catalogue.recovery import METRICS
+from signals.pushed_jobs import JOB_SUCCESS
 from signals.rules import groups, rule_files
 from signals.rules.inputs import RuleInputs
 from signals.rules.model import Alert
@@ -104,7 +105,9 @@ CHANGES = [
     ("RecoveryVerificationTooOld", "[1d]) > 0)", "[1d]))"),
     ("RecoveryNeverVerified", " > 0)", ")"),
     ("RecoveryCreateFailing", '{job="recovery-create"}', ""),
-    ("RecoveryCreateFailing", ">= max", "> 0 * max"),
+    ("RecoveryCreateFailing", " > 0)", ")"),
+    ("RecoveryCreateFailing", " > 0)", " > 0 < 1e6)"),
+    ("RecoveryCreateFailing", " > 0)", f" > 0) unless on (job) {JOB_SUCCESS} > 1e6"),
     ("RecoveryVerifyFailing", '{job="recovery-verify"}', ""),
     ("RecoveryPruneFailing", '{job="recovery-prune"}', ""),
     ("RecoveryPointDamaged", "unless", "or"),

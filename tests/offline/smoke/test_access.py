@@ -22,7 +22,7 @@ def test_program_that_does_not_end_is_killed() -> None:
     begin = time.monotonic()
     with pytest.raises(CommandError, match=r"did not end within 0\.2 s"):
         procs.run(["sleep", "30"], 0.2)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 25
 
 
 def test_failure_carries_what_the_program_said() -> None:
@@ -64,8 +64,10 @@ def test_absent_object_is_none_and_absent_list_is_refused(world: World) -> None:
 
 def test_server_tells_its_time(world: World) -> None:
     kube = Kube(world.kubeconfig, "plumbline")
+    before = int(time.time())  # HTTP tells whole seconds
     kube.get("/version")
-    assert kube.server_time == pytest.approx(time.time(), abs=3)
+    assert kube.server_time is not None
+    assert before <= kube.server_time <= time.time()
 
 
 @pytest.mark.parametrize(

@@ -269,7 +269,8 @@ def test_age_of_the_log_is_that_of_its_newest_segment(tmp_path: Path) -> None:
     for name, age in (("00000001", 500), ("checkpoint.00000000", 900), ("00000002", 300), ("other", 0)):
         (log / name).touch()
         os.utime(log / name, (now - age, now - age))
-    assert look_inside.look(hosts.machine(), [point]).log_ages[point] == pytest.approx(300, abs=10)
+    age = look_inside.look(hosts.machine(), [point]).log_ages[point]
+    assert 299 <= age <= 301 + time.time() - now
 
 
 def test_broken_exec_is_worth_another_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,14 +179,16 @@ def test_nothing_waits_for_what_comes_later_or_is_not_there() -> None:
             there.append(system.name)
 
 
-@pytest.fixture
-def deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recording:
-    """Stack local, registered with an engine that only records; promtool and amtool are asked elsewhere."""
-    for linter in ("lint_prometheus", "lint_alertmanager"):
-        monkeypatch.setattr(makers, linter, lambda *_: None)
-    found = settings("local", write_images(tmp_path / "images.json"))
-    where = Access(kubeconfig=tmp_path / "config", context="plumbline")
-    return record(lambda: deploy(found, kubernetes_provider(found, where)))
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    """Stack local, registered with an engine that only records; promtool and amtool are asked elsewhere. Only read."""
+    directory = tmp_path_factory.mktemp("local")
+    found = settings("local", write_images(directory / "images.json"))
+    where = Access(kubeconfig=directory / "config", context="plumbline")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for linter in ("lint_prometheus", "lint_alertmanager"):
+            monkeypatch.setattr(makers, linter, lambda *_: None)
+        return record(lambda: deploy(found, kubernetes_provider(found, where)))
 
 
 def test_gate_is_registered_after_swanlab_whose_namespace_it_lies_in(deployed: Recording) -> None:

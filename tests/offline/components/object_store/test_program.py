@@ -14,6 +14,7 @@ from tests.offline.components.object_store.program import Store
 from tests.offline.components.object_store.test_manifests import ARGS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PUBLIC, PRIVATE = "swanlab-public", "swanlab-private"
@@ -23,58 +24,62 @@ def put(store: Store, bucket: str, name: str, content: bytes, generation: int = 
     store.client("swanlab", generation).put_object(bucket, name, io.BytesIO(content), len(content))
 
 
-def test_nobody_without_a_key_gets_further_than_public_objects(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store for the tests that only send requests."""
+    store = Store(tmp_path_factory.mktemp("store"))
     with store.running(ARGS):
-        put(store, PUBLIC, "avatar.png", b"seen")
-        put(store, PRIVATE, "media/1.png", b"hidden")
-        answers = {
-            (method, path): store.anybody(method, path, b"x" if method in ("PUT", "POST") else None).status_code
-            for method, path in (
-                ("GET", f"{PUBLIC}/avatar.png"),
-                ("GET", f"{PRIVATE}/media/1.png"),
-                ("PUT", f"{PUBLIC}/new"),
-                ("PUT", f"{PUBLIC}/avatar.png"),
-                ("DELETE", f"{PUBLIC}/avatar.png"),
-                ("POST", f"{PUBLIC}/new?uploads"),
-                ("PUT", f"{PUBLIC}?acl"),
-                ("PUT", f"{PUBLIC}?policy"),
-                ("PUT", f"{PUBLIC}?cors"),
-                ("GET", PUBLIC),
-                ("GET", ""),
-                ("PUT", "another"),
-                ("DELETE", PUBLIC),
-            )
-        }
-        assert answers.pop(("GET", f"{PUBLIC}/avatar.png")) == 200
-        assert set(answers.values()) == {403}, answers
-        # A deletion of many is answered with one verdict per object, and 200 over all (AWS S3, DeleteObjects).
-        many = store.anybody("POST", f"{PUBLIC}?delete", "<Delete><Object><Key>avatar.png</Key></Object></Delete>")
-        assert "<Code>AccessDenied</Code>" in many.text
-        assert store.anybody("GET", f"{PUBLIC}/avatar.png").content == b"seen"
+        yield store
 
 
-def test_signed_addresses_work_as_the_sdk_uses_them(tmp_path: Path) -> None:
+def test_nobody_without_a_key_gets_further_than_public_objects(running: Store) -> None:
+    put(running, PUBLIC, "avatar.png", b"seen")
+    put(running, PRIVATE, "media/1.png", b"hidden")
+    answers = {
+        (method, path): running.anybody(method, path, b"x" if method in ("PUT", "POST") else None).status_code
+        for method, path in (
+            ("GET", f"{PUBLIC}/avatar.png"),
+            ("GET", f"{PRIVATE}/media/1.png"),
+            ("PUT", f"{PUBLIC}/new"),
+            ("PUT", f"{PUBLIC}/avatar.png"),
+            ("DELETE", f"{PUBLIC}/avatar.png"),
+            ("POST", f"{PUBLIC}/new?uploads"),
+            ("PUT", f"{PUBLIC}?acl"),
+            ("PUT", f"{PUBLIC}?policy"),
+            ("PUT", f"{PUBLIC}?cors"),
+            ("GET", PUBLIC),
+            ("GET", ""),
+            ("PUT", "another"),
+            ("DELETE", PUBLIC),
+        )
+    }
+    assert answers.pop(("GET", f"{PUBLIC}/avatar.png")) == 200
+    assert set(answers.values()) == {403}, answers
+    # A deletion of many is answered with one verdict per object, and 200 over all (AWS S3, DeleteObjects).
+    many = running.anybody("POST", f"{PUBLIC}?delete", "<Delete><Object><Key>avatar.png</Key></Object></Delete>")
+    assert "<Code>AccessDenied</Code>" in many.text
+    assert running.anybody("GET", f"{PUBLIC}/avatar.png").content == b"seen"
+
+
+def test_signed_addresses_work_as_the_sdk_uses_them(running: Store) -> None:
     """It sends whatever Content-Type it guesses and no other header that could be part of a signature."""
-    store = Store(tmp_path)
-    with store.running(ARGS):
-        client = store.client("swanlab")
-        for kind in ("image/png", "text/plain", "application/octet-stream", "audio/x-wav"):
-            signed = client.get_presigned_url("PUT", PRIVATE, f"media/{kind}")
-            sent = requests.put(signed, data=kind.encode(), headers={"Content-Type": kind}, timeout=10)
-            assert (sent.status_code, bool(sent.headers["ETag"])) == (200, True)
-            read = requests.get(client.get_presigned_url("GET", PRIVATE, f"media/{kind}"), timeout=10)
-            assert (read.status_code, read.content) == (200, kind.encode())
-        forger = store.client("swanlab", secret="x" * 32)
-        forged = forger.get_presigned_url("PUT", PRIVATE, "media/forged")
-        assert requests.put(forged, data=b"x", timeout=10).status_code == 403
-        large = bytes(range(256)) * 40_000
-        client.put_object(PRIVATE, "large", io.BytesIO(large), len(large), part_size=5 * 2**20)
-        assert store.content("swanlab", PRIVATE, "large") == large
-        asked = {"Origin": "http://web", "Access-Control-Request-Method": "PUT"}
-        allowed = requests.options(f"{store.url}/{PUBLIC}/avatar.png", headers=asked, timeout=10).headers
-        assert allowed["Access-Control-Allow-Origin"] in ("*", "http://web")
-        assert {"GET", "POST", "PUT", "HEAD"} <= {m.strip() for m in allowed["Access-Control-Allow-Methods"].split(",")}
+    client = running.client("swanlab")
+    for kind in ("image/png", "text/plain", "application/octet-stream", "audio/x-wav"):
+        signed = client.get_presigned_url("PUT", PRIVATE, f"media/{kind}")
+        sent = requests.put(signed, data=kind.encode(), headers={"Content-Type": kind}, timeout=10)
+        assert (sent.status_code, bool(sent.headers["ETag"])) == (200, True)
+        read = requests.get(client.get_presigned_url("GET", PRIVATE, f"media/{kind}"), timeout=10)
+        assert (read.status_code, read.content) == (200, kind.encode())
+    forger = running.client("swanlab", secret="x" * 32)
+    forged = forger.get_presigned_url("PUT", PRIVATE, "media/forged")
+    assert requests.put(forged, data=b"x", timeout=10).status_code == 403
+    large = bytes(range(256)) * 40_000
+    client.put_object(PRIVATE, "large", io.BytesIO(large), len(large), part_size=5 * 2**20)
+    assert running.content("swanlab", PRIVATE, "large") == large
+    asked = {"Origin": "http://web", "Access-Control-Request-Method": "PUT"}
+    allowed = requests.options(f"{running.url}/{PUBLIC}/avatar.png", headers=asked, timeout=10).headers
+    assert allowed["Access-Control-Allow-Origin"] in ("*", "http://web")
+    assert {"GET", "POST", "PUT", "HEAD"} <= {m.strip() for m in allowed["Access-Control-Allow-Methods"].split(",")}
 
 
 def test_objects_survive_a_kill_and_a_rotation_changes_the_keys_alone(tmp_path: Path) -> None:

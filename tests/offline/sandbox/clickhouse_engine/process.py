@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from tests.offline import ports
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -23,6 +25,7 @@ _PATIENCE: Final = 60.0
 USER: Final = "swanlab"
 PASSWORD: Final = "of the test: 'quoted' \\ & more"  # noqa: S105  # no secret
 DATABASE: Final = "app"
+free_port = ports.free_port
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,6 @@ def request(port: int, method: str, path: str, body: bytes, headers: Mapping[str
         connection.request(method, path, body, dict(headers))
         answer = connection.getresponse()
         return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode())
-
-
-def free_port() -> int:
-    """A port that nobody has."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def start(arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

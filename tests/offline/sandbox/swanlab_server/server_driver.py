@@ -7,7 +7,6 @@ import json
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -23,6 +22,7 @@ import redis
 from sandbox.home import find_home
 from sandbox.images import debian, trees
 from sandbox.progress import Progress
+from tests.offline.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -109,7 +109,7 @@ class Cluster:
     @contextmanager
     def running(self, *options: str) -> Iterator[str]:
         """The server; its address without a database. options: `name=value` each."""
-        port = _free_port()
+        port = free_port()
         own = ("listen_addresses=127.0.0.1", "fsync=off", "unix_socket_directories=", *options)
         argv = [str(_programs(self.tree) / "postgres"), "-D", str(self.top / "data"), "-p", str(port)]
         argv += [word for option in own for word in ("-c", option)]
@@ -158,7 +158,7 @@ def _programs(tree: Path) -> Path:
 def redis_server(directory: Path) -> Iterator[str]:
     """A Redis of the images' own files that keeps nothing; its address."""
     tree = debian.ensure(find_home(), Progress()).tree(debian.REDIS)
-    port = _free_port()
+    port = free_port()
     argv = [str(tree / "usr/bin/redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
     with _running(argv, directory / "redis.log", env={"LD_LIBRARY_PATH": str(trees.libraries(tree))}):
         address = f"redis://127.0.0.1:{port}"
@@ -190,12 +190,6 @@ def _running(argv: list[str], log: Path, **how: Any) -> Iterator[None]:  # noqa:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(20)
             process.kill()
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def _wait(ask: Any, error: type[Exception]) -> None:  # noqa: ANN401  # a call whose result nobody needs

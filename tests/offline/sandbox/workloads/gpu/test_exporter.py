@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -17,6 +16,7 @@ import pytest
 from cli.engine import ROOT
 from sandbox.workloads.gpu import exporter, incidents
 from sandbox.workloads.gpu.identity import RESOURCE, gpu_uuid
+from tests.offline.ports import free_port
 from tests.offline.sandbox.workloads.gpu.fakes import COUNTERS, PATIENCE, TRAINER, values, wait_until
 
 if TYPE_CHECKING:
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from tests.offline.sandbox.workloads.gpu.fakes import Kubelet
 
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+"""What every store has alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from recovery.model import Part
+    from recovery.ports import Compared, Reader
+
+
+class Section(Protocol):
+    """What every section of a store says."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+
+class Configured:
+    """The beginning of a Store of recovery/ports.py that is made from its section; its answers are the usual ones."""
+
+    settings: Section
+
+    @property
+    def name(self) -> str:
+        """In the configuration."""
+        return self.settings.name
+
+    @property
+    def kind(self) -> str:
+        """Which module reads its parts."""
+        return self.settings.kind
+
+    @property
+    def copy_in_work(self) -> bool:
+        """See Store. Most keep it in the server."""
+        return False
+
+    def promoted(self, part: Part, reader: Reader) -> Compared | None:
+        """See Store. Nothing is told apart."""
+        del part, reader
+        return None
