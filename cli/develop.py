@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 TEST_STATE: Final = "test"
 LINTERS: Final = ("prometheus", "alertmanager", "pushgateway", "helm")
-CODE: Final = ("__main__.py", "bin", "cli", "components", "gate", "sandbox", "signals", "smoke", "stacks", "tests")
+CODE: Final = (
+    *("__main__.py", "bin", "cli", "components", "gate", "recovery"),
+    *("sandbox", "signals", "smoke", "stacks", "tests"),
+)
 
 
 def check(home: Home, progress: Progress) -> int:

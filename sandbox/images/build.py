@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sandbox.home import Home
     from sandbox.hosttools import HostTools
     from sandbox.images.layers import Layer
-    from sandbox.images.roles import Role
+    from sandbox.images.role import Role
     from sandbox.progress import Progress
 
 OTHERS_KEPT: Final = 2  # archives of an image that this checkout does not use: of another checkout, or of yesterday

@@ -44,19 +44,36 @@ def base(tools: HostTools) -> Layer:
     """Shell, accounts, certificate authorities and /tmp."""
     busybox = next(p for p in (tools.tree / "bin/busybox", tools.tree / "usr/bin/busybox") if p.exists())
     applets = run([str(busybox), "--list"], timeout=30).stdout.split()
-    directories = ("bin", "dev", "etc", "etc/ssl", "etc/ssl/certs", "proc", "root", "sys", "usr", "usr/bin", "var")
+    above = ("bin", "dev", "etc", "etc/ssl", "etc/ssl/certs", "proc", "root", "sys", "usr", "usr/bin", "var")
     entries = (
-        *(Entry(path) for path in directories),
+        *(Entry(path) for path in above),
         Entry("tmp", 0o1777),
         Entry("bin/busybox", file=busybox),
         *(Entry(f"bin/{name}", 0o777, link="busybox") for name in sorted(set(applets) - {"busybox"})),
+        *_settings(),
+    )
+    return Layer(key("base", tools.versions()["busybox-static"], certifi.__version__, _shape(entries)), entries)
+
+
+def bare() -> Layer:
+    """Accounts, certificate authorities and /tmp: without a shell, and without any other program."""
+    above = ("dev", "etc", "etc/ssl", "etc/ssl/certs", "proc", "sys", "var")
+    entries = (*(Entry(path) for path in above), Entry("tmp", 0o1777), *_settings())
+    return Layer(key("bare", certifi.__version__, _shape(entries)), entries)
+
+
+def _settings() -> tuple[Entry, ...]:
+    return (
         Entry("etc/passwd", 0o644, content=PASSWD),
         Entry("etc/group", 0o644, content=GROUP),
         Entry("etc/nsswitch.conf", 0o644, content=NSSWITCH),
         Entry(CERTIFICATES, 0o644, file=Path(certifi.where())),
     )
-    shape = repr([(e.path, e.mode, e.content, e.link) for e in entries])  # copied files count by version
-    return Layer(key("base", tools.versions()["busybox-static"], certifi.__version__, shape), entries)
+
+
+def _shape(entries: tuple[Entry, ...]) -> str:
+    """What the key takes of the entries: copied files count by version."""
+    return repr([(e.path, e.mode, e.content, e.link) for e in entries])
 
 
 def programs(home: Home, *names: str) -> Layer:
@@ -66,6 +83,13 @@ def programs(home: Home, *names: str) -> Layer:
         key("programs", owner.name, owner.digest(), *names),
         tuple(Entry(f"bin/{name}", file=binary(home, name)) for name in names),
     )
+
+
+def program_at(home: Home, name: str, path: str) -> Layer:
+    """One binary of a pinned module, at a path of its own."""
+    owner = next(p for p in catalogue()[1].values() if name in p.outputs)
+    entries = (*directories([path]), Entry(path, file=binary(home, name)))
+    return Layer(key("program at", owner.name, owner.digest(), name, path), entries)
 
 
 def accounts(name: str, number: int) -> Layer:

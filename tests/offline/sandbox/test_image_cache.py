@@ -14,7 +14,7 @@ from sandbox.images import build, materials, oci
 from sandbox.images.build import BuiltImage, ensure, write_index
 from sandbox.images.layers import Layer
 from sandbox.images.oci import Entry, Settings
-from sandbox.images.roles import Role
+from sandbox.images.role import Role
 from tests.offline.sandbox.fakes import host_tools, silent
 
 if TYPE_CHECKING:

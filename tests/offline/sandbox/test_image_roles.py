@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,13 +16,13 @@ from sandbox.images.layers import Layer
 from sandbox.images.materials import WHEEL_SETS, Materials
 from sandbox.images.oci import Settings
 from sandbox.images.python import Runtime
-from sandbox.images.roles import CHECKOUT, DEBIAN, PYTHON, PythonProgram, Role, build_roles, roles_of_tests
+from sandbox.images.role import Role
+from sandbox.images.roles import CHECKOUT, DEBIAN, PYTHON, PythonProgram, build_roles, roles_of_tests
 from sandbox.images.wheels import Wheels
 from tests.offline.sandbox.fakes import host_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from sandbox.home import Home
 
@@ -35,6 +36,7 @@ REAL = {
     *("pause", "volume-helper", "swanlab-helper"),
     *("prometheus", "alertmanager", "node-exporter", "pushgateway"),
     *("swanlab-postgres", "swanlab-redis", "swanlab-s3", "object-store", "swanlab-sdk", "swanlab-gate"),
+    *("otel-collector", "victoria-logs", "jaeger"),
     "recovery",
 }
 STAND_IN_ROLES = {"dcgm-exporter", "kube-state-metrics", "alert-sink", *SERVERS, *GATEWAY, "swanlab-clickhouse"}
@@ -166,6 +168,47 @@ def test_image_of_a_program_holds_its_binaries_and_starts_the_first(
     assert built[role].settings.entrypoint == (f"/{binaries[0]}",)
 
 
+@pytest.mark.parametrize(
+    ("role", "path", "user"),
+    [
+        # Where the authors' images have the program: their ENTRYPOINT.
+        ("otel-collector", "/otelcol-contrib", "10001:10001"),
+        ("victoria-logs", "/victoria-logs-prod", "65532:65532"),
+        ("jaeger", "/cmd/jaeger/jaeger-linux", "10001:10001"),
+    ],
+)
+def test_bare_image_holds_its_program_alone_where_its_authors_have_it(
+    built: Roles, role: str, path: str, user: str
+) -> None:
+    settings = built[role].settings
+    entries = [entry for layer in built[role].layers for entry in layer.entries]
+    executable = [e.path for e in entries if e.link or ((e.file or e.content is not None) and e.mode & 0o111)]
+    assert executable == [path.removeprefix("/")]
+    assert (settings.entrypoint, settings.user) == ((path,), user)
+    assert not any(entry.path.startswith(("bin", "usr")) for entry in entries)
+
+
+@pytest.mark.parametrize("role", ["otel-collector", "victoria-logs", "jaeger"])
+def test_bare_image_has_what_a_client_and_a_writer_of_temporary_files_need(built: Roles, role: str) -> None:
+    entries = {entry.path: entry for layer in built[role].layers for entry in layer.entries}
+    assert layers.CERTIFICATES in entries
+    assert entries["tmp"].mode == 0o1777
+
+
+@pytest.mark.parametrize("role", ["prometheus", "swanlab-server", "victoria-logs", "jaeger"])
+def test_every_file_of_an_image_lies_in_a_directory_that_comes_before_it(built: Roles, role: str) -> None:
+    seen = {"."}
+    for entry in (entry for layer in built[role].layers for entry in layer.entries):
+        assert Path(entry.path).parent.as_posix() in seen, entry.path
+        seen.add(entry.path)
+
+
+def test_place_of_a_program_changes_its_image(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "binary", lambda _, name: Path(name))
+    here, there = (layers.program_at(home, "jaeger-linux", path).key for path in ("a/jaeger", "b/jaeger"))
+    assert here != there
+
+
 def test_only_helpers_of_volumes_run_as_root(built: Roles) -> None:
     # They make and remove directories of any owner.
     users = {name: role.settings.user for name, role in built.items()}
@@ -175,7 +218,11 @@ def test_only_helpers_of_volumes_run_as_root(built: Roles) -> None:
 
 
 @pytest.mark.parametrize(
-    "role", ["swanlab-server", "swanlab-postgres", "swanlab-redis", "swanlab-gateway", "swanlab-sdk"]
+    "role",
+    [
+        *("swanlab-server", "swanlab-postgres", "swanlab-redis", "swanlab-gateway", "swanlab-sdk"),
+        *("otel-collector", "victoria-logs", "jaeger"),
+    ],
 )
 def test_user_of_an_image_has_an_account_in_it(built: Roles, role: str) -> None:
     passwd = [e.content for layer in built[role].layers for e in layer.entries if e.path == "etc/passwd"][-1]

@@ -26,7 +26,11 @@ PINNED = {
     "pushgateway": "github.com/prometheus/pushgateway",
     "prometheus-operator": "github.com/prometheus-operator/prometheus-operator",
     "helm": "helm.sh/helm/v3",
+    "victoria-logs": "github.com/VictoriaMetrics/VictoriaLogs",
 }
+CONTRIB = "github.com/open-telemetry/opentelemetry-collector-contrib"
+CORE = "go.opentelemetry.io/collector"
+TELEMETRY = ["otel-collector", "victoria-logs", "jaeger"]
 EXPORTERS = ["alertmanager", "node-exporter", "pushgateway", "prometheus-operator"]
 
 
@@ -74,10 +78,36 @@ def test_prometheus_version_is_spelt_in_its_module() -> None:
     assert required("prometheus", PINNED["prometheus"]) == f"0.{major}{int(minor):02}.{patch}"
 
 
-@pytest.mark.parametrize("name", ["prometheus", "kubernetes", "pulumi", "pulumi-resource-kubernetes", *EXPORTERS])
+def test_jaeger_version_is_the_one_that_its_module_was_released_as() -> None:
+    # Its changelog: "v1.76.0 / v2.13.0", one release under two numbers.
+    assert (required("jaeger", "github.com/jaegertracing/jaeger"), PROGRAMS["jaeger"].version) == ("1.76.0", "2.13.0")
+
+
+def test_collector_is_of_one_release_but_for_what_is_served_older() -> None:
+    go_mod = (MODULES / "otel-collector" / "go.mod").read_text()
+    direct = re.findall(r"^\s*(\S+) v(\S+)$", go_mod, re.M)  # what is indirect says so
+    contributed = {module.removeprefix(f"{CONTRIB}/"): version for module, version in direct if CONTRIB in module}
+    current = {module for module, version in contributed.items() if version == PROGRAMS["otel-collector"].version}
+    assert {version for module, version in contributed.items() if module not in current} == {"0.161.0"}
+    assert {"connector/spanmetricsconnector", "processor/redactionprocessor", "receiver/filelogreceiver"} <= current
+    major, minor, _ = PROGRAMS["otel-collector"].version.split(".")
+    assert required("otel-collector", f"{CORE}/otelcol").startswith(f"{major}.{minor}.")
+
+
+def test_every_module_that_the_collector_requires_directly_is_in_its_source() -> None:
+    source = MODULES / "otel-collector"
+    direct = re.findall(r"^\s*(\S+) v\S+$", (source / "go.mod").read_text(), re.M)
+    code = "".join(path.read_text() for path in sorted(source.glob("*.go")))
+    assert direct
+    assert [module for module in direct if f'"{module}"' not in code and f'"{module}/' not in code] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["prometheus", "kubernetes", "pulumi", "pulumi-resource-kubernetes", *EXPORTERS, *TELEMETRY]
+)
 def test_program_reports_the_version_that_is_pinned(name: str) -> None:
     program = PROGRAMS[name]
-    told = [f.rpartition("=")[2] for f in program.ldflags if re.search(r"\.(gitVersion|Version)=", f)]
+    told = [f.rpartition("=")[2] for f in program.ldflags if re.search(r"\.(gitVersion|latestVersion|Version)=", f)]
     assert [t.removeprefix("v") for t in told] == [program.version]
 
 
