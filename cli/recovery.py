@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cli import deploy, stackfile
 from cli.engine import engine_for
+from cli.recovery_run import CONTAINER, FAILED, WRONG, Run
 from sandbox.cluster.layout import direct
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError, run
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cli.engine import Engine
+    from cli.recovery_run import Ended
     from sandbox.home import Home
 
 Json = dict[str, Any]
-CONTAINER: Final = "recovery"
 PLACES: Final = {
     "create": "create",
     "resume": "create",
@@ -55,10 +56,7 @@ _AS_SCHEDULED: Final = frozenset(
 )
 """Words that do what the schedule does. Their Job belongs to the CronJob, whose last success it becomes: an upgrade
 asks for that. A verification of a point of last week, or `--help`, must never count as one."""
-_START_SECONDS: Final = 300.0
 _KUBECTL_SECONDS: Final = 120.0
-_PAUSE_SECONDS: Final = 1.0
-_ENDED_SECONDS: Final = 60.0
 _KEPT_SECONDS: Final = 3600
 _TAIL_LINES: Final = 50
 
@@ -85,20 +83,39 @@ class Kubectl:
 
 
 def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
-    """Run the program with these words in the cluster of a stack; its exit code. Raises SandboxError."""
-    engine = engine_for(home, stack)
+    """Run the program with these words in the cluster of a stack; its exit code.
+
+    0 it is done and good, 1 the program's verdict is bad, 2 the words are wrong, 3 there is no verdict: what keeps the
+    program from one, there or here, is told and never taken for a bad one.
+    """
     word = _word(words)
     if word not in PLACES:
-        raise SandboxError(
-            f"make recovery RUN={' '.join(words)!r} names no word of the program",
-            f"name one of {', '.join(PLACES)}, with its options: make recovery RUN='verify --latest'",
+        _refuse(
+            SandboxError(
+                f"make recovery RUN={' '.join(words)!r} names no word of the program",
+                f"name one of {', '.join(PLACES)}, with its options: make recovery RUN='verify --latest'",
+            )
         )
+        return WRONG
+    try:
+        return _in_cluster(home, stack, words)
+    except (SandboxError, ProgramError) as error:
+        _refuse(error)
+        return FAILED
+
+
+def _refuse(error: Exception) -> None:
+    print(f"error: {error}", file=sys.stderr)
+
+
+def _in_cluster(home: Home, stack: str, words: Sequence[str]) -> int:
+    engine = engine_for(home, stack)
     deploy.require_running(engine)
     contract = deploy.write_contract(engine, deploy.out_directory(engine))
     promised: Json = json.loads(contract.read_text())
     if promised.get("recovery") is None:
         raise SandboxError(f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up")
-    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[word]], words)
+    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[_word(words)]], words)
 
 
 def _word(words: Sequence[str]) -> str:
@@ -125,27 +142,21 @@ class Outcome:
 
 
 def run_job(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> int:
-    """Make the Job, show what it says, and give its exit code. cron_job: namespace and name.
+    """Make the Job, show what it says, and give the exit code of the program. cron_job: namespace and name.
 
-    Ctrl-C deletes the Job: the program in it then ends in order, and starts again whom it stopped.
+    Its Job has ended with the verdict of the program when this returns. Ctrl-C deletes the Job: the program in it then
+    ends in order, and starts again whom it stopped. Raises SandboxError where there is no verdict.
     """
-    code, pod = _ended(kubectl, cron_job, words)
-    _give_back(kubectl, cron_job["namespace"], pod)
-    return code
+    job, pod, ended = _ended(kubectl, cron_job, words)
+    return job.settle(pod, ended)
 
 
 def outcome_of(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> Outcome:
     """As `run_job`, with what the program said of its outcome for machines. words: without `--json`."""
-    code, pod = _ended(kubectl, cron_job, ("--json", *words))
+    job, pod, ended = _ended(kubectl, cron_job, ("--json", *words))
     # Asked once more: a log that is followed may be cut off by whatever stands between.
     printed = kubectl("-n", cron_job["namespace"], "logs", pod, "-c", CONTAINER, f"--tail={_TAIL_LINES}")
-    _give_back(kubectl, cron_job["namespace"], pod)
-    return Outcome(code, _facts(printed))
-
-
-def _give_back(kubectl: Kubectl, namespace: str, pod: str) -> None:
-    """Delete a pod that has ended: volumes that were made for it go with it alone, and take up a quota until then."""
-    kubectl("-n", namespace, "delete", "pod", pod, "--wait=false", "--ignore-not-found")
+    return Outcome(job.settle(pod, ended), _facts(printed))
 
 
 def _facts(printed: str) -> Json:
@@ -160,20 +171,22 @@ def _facts(printed: str) -> Json:
     return {}
 
 
-def _ended(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> tuple[int, str]:
-    """Exit code and pod of a Job that was made and has ended."""
+def _ended(kubectl: Kubectl, cron_job: Json, words: Sequence[str]) -> tuple[Run, str, Ended]:
+    """A Job that was made, its pod, and how the program in it ended."""
     namespace = cron_job["namespace"]
     template = json.loads(kubectl("-n", namespace, "get", "cronjob", cron_job["name"], "-o", "json"))
     job = manifest(template, words, f"recovery-{_word(words)}-{time.time_ns() // 10**6 % 10**10}")
     name = job["metadata"]["name"]
-    kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(job))
+    made = Run(kubectl, namespace, name, cron_job["name"] if "ownerReferences" in job["metadata"] else "")
     try:
-        pod = _pod(kubectl, namespace, name)
+        kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(job))
+        pod = made.begun()
         kubectl.attached("-n", namespace, "logs", "-f", pod, "-c", CONTAINER)
-        return _exit_code(kubectl, namespace, pod), pod
+        return made, pod, made.ended(pod)
     except KeyboardInterrupt:
         print(f"interrupted: deleting job {name}", file=sys.stderr)
-        kubectl("-n", namespace, "delete", "job", name, "--wait=true")
+        # One that was interrupted while it was made is there, or is not.
+        kubectl("-n", namespace, "delete", "job", name, "--wait=true", "--ignore-not-found")
         raise
 
 
@@ -210,38 +223,3 @@ def _owned(cron_job: Json, words: Sequence[str]) -> Json:
         "annotations": {"cronjob.kubernetes.io/instantiate": "manual"},
         "ownerReferences": [{**owner, "controller": True}],
     }
-
-
-def _pod(kubectl: Kubectl, namespace: str, job: str) -> str:
-    """Its pod, once the container has begun. Raises SandboxError with what holds it up."""
-    deadline = time.monotonic() + _START_SECONDS
-    seen = "no pod was made"
-    while time.monotonic() < deadline:
-        listed = json.loads(kubectl("-n", namespace, "get", "pods", "-l", f"job-name={job}", "-o", "json"))
-        for pod in listed["items"]:
-            states = [one for one in pod["status"].get("containerStatuses") or [] if one["name"] == CONTAINER]
-            if any(not {"running", "terminated"}.isdisjoint(one["state"]) for one in states):
-                return str(pod["metadata"]["name"])
-            seen = json.dumps([one["state"] for one in states] or pod["status"].get("conditions") or [])
-        time.sleep(_PAUSE_SECONDS)
-    raise SandboxError(
-        f"job {namespace}/{job} did not start within {_START_SECONDS:.0f} s: {seen}",
-        f"look at it: kubectl -n {namespace} describe job {job}, and its pods",
-    )
-
-
-def _exit_code(kubectl: Kubectl, namespace: str, pod: str) -> int:
-    """Of its container, which has ended or is about to: logs end when it does."""
-    deadline = time.monotonic() + _ENDED_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            found = json.loads(kubectl("-n", namespace, "get", "pod", pod, "-o", "json"))
-        except ProgramError as error:
-            raise SandboxError(f"pod {namespace}/{pod} is gone, its outcome unknown", "run it again") from error
-        for status in found["status"].get("containerStatuses") or []:
-            if status["name"] == CONTAINER and "terminated" in status["state"]:
-                return int(status["state"]["terminated"]["exitCode"])
-        time.sleep(_PAUSE_SECONDS)
-    raise SandboxError(
-        f"pod {namespace}/{pod} still runs, and its log has ended", f"follow it: kubectl -n {namespace} logs -f {pod}"
-    )

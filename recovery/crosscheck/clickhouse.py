@@ -47,7 +47,7 @@ class ClickHouse:
         user = secret_files.read(copy.user_file, f"the user of {self._where}")
         password = secret_files.read(copy.password_file, f"the password of {self._where}")
         # As bytes: text that is not ASCII would be sent as latin-1.
-        self._session.headers |= {"X-ClickHouse-User": user.encode(), "X-ClickHouse-Key": password.encode()}
+        self._session.headers.update({"X-ClickHouse-User": user.encode(), "X-ClickHouse-Key": password.encode()})
 
     def tables(self) -> dict[str, frozenset[str]]:
         """Table → its columns."""

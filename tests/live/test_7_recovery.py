@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import threading
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from components.naming import recovery_namespace_name, swanlab_namespace_name
@@ -77,9 +78,44 @@ def test_point_that_was_verified_is_told_to_prometheus() -> None:
 
 
 def test_gate_of_upgrades_sees_the_verification_of_a_person() -> None:
-    done = get("cronjob", "recovery-verify", "-n", OWN)["status"]["lastSuccessfulTime"]
-    assert done
-    assert get("cronjob", "recovery-create", "-n", LAB)["status"]["lastSuccessfulTime"]
+    """A moment of an earlier run, or of a schedule, is no answer to the one that has just ended."""
+    for run, namespace in (("create", LAB), ("verify --latest", OWN)):
+        known, began = _jobs(namespace), _clock()
+        recovery(run)
+        (job,) = (found for name, found in _jobs(namespace).items() if name not in known)
+        conditions = {one["type"]: one["status"] for one in job["status"]["conditions"]}
+        assert conditions.get("Complete") == "True", f"{run}: {job['status']}"
+        cron_job = get("cronjob", f"recovery-{run.split()[0]}", "-n", namespace)
+        done = datetime.fromisoformat(cron_job["status"]["lastSuccessfulTime"])
+        assert done >= began, f"{run}: {done} is of an earlier run than {began}"
+        assert done == datetime.fromisoformat(job["status"]["completionTime"])
+
+
+def _jobs(namespace: str) -> dict[str, dict[str, Any]]:
+    """Name → Job of the program that a person started, and not yet the schedule."""
+    found = get("jobs", "-n", namespace)["items"]
+    return {
+        one["metadata"]["name"]: one
+        for one in found
+        if (one["metadata"].get("annotations") or {}).get("cronjob.kubernetes.io/instantiate") == "manual"
+    }
+
+
+def _clock() -> datetime:
+    """Now, in whole seconds as the API server writes them; its node is this machine."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def test_run_that_is_good_is_told_as_no_failed_job() -> None:
+    known = {one["metadata"]["name"] for one in get("jobs", "-n", OWN)["items"]}
+    for word in ("list", "status"):
+        recovery(word)
+    made = {one["metadata"]["name"]: one for one in get("jobs", "-n", OWN)["items"]}.items()
+    fresh = {name: job["status"].get("succeeded") for name, job in made if name not in known}
+    assert len(fresh) == 2
+    assert set(fresh.values()) == {1}, fresh
+    until("their success is told", lambda: all(query(f'kube_job_complete{{job_name="{n}"}} == 1') for n in fresh), 120)
+    assert not query(f'kube_job_failed{{job_name=~"{"|".join(fresh)}", condition="true"}} == 1')
 
 
 def test_suspended_job_is_red() -> None:

@@ -2,96 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from cli import recovery
+from cli import recovery, recovery_run
 from cli.recovery import Outcome, manifest, outcome_of, run_job
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
+from tests.offline.cli.recovery_cluster import CRON_JOB, PLACE, RUNNING, WAITING, Cluster, ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-CRON_JOB: dict[str, Any] = {
-    "metadata": {
-        "name": "recovery-verify",
-        "namespace": "plumbline-recovery",
-        "uid": "0b9d4f6e-1111-4222-8333-444455556666",
-        "labels": {"a": "cron"},
-    },
-    "spec": {
-        "schedule": "20 * * * *",
-        "jobTemplate": {
-            "metadata": {"labels": {"a": "job"}},
-            "spec": {
-                "backoffLimit": 2,
-                "template": {
-                    "spec": {
-                        "restartPolicy": "OnFailure",
-                        "initContainers": [{"name": "postgres", "args": ["-c", "x"]}],
-                        "containers": [
-                            {
-                                "name": "recovery",
-                                "args": ["--config", "/etc/recovery/config.json", "verify", "--latest"],
-                            }
-                        ],
-                    }
-                },
-            },
-        },
-    },
-}
-
-
-class Cluster:
-    """kubectl of a cluster with one CronJob. states: of the container, one after another at each look."""
-
-    def __init__(self, *states: dict[str, Any]) -> None:
-        self.states = list(states)
-        self.made: dict[str, Any] = {}
-        self.calls: list[tuple[str, ...]] = []
-        self.logs: Callable[[], int] = lambda: 0
-
-    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
-        self.calls.append(arguments)
-        words = arguments[2:]
-        if words[:2] == ("get", "cronjob"):
-            return json.dumps(CRON_JOB)
-        if words[0] == "create":
-            self.made = json.loads(stdin or "")
-            return ""
-        if words[0] == "delete":
-            return ""
-        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
-        pod = {
-            "metadata": {"name": "pod-1"},
-            "status": {"containerStatuses": [{"name": "postgres", "state": {}}, {"name": "recovery", "state": state}]},
-        }
-        return json.dumps({"items": [pod]} if words[1] == "pods" else pod)
-
-    def attached(self, *arguments: str) -> int:
-        self.calls.append(arguments)
-        return self.logs()
-
-
-PLACE = {"namespace": "plumbline-recovery", "name": "recovery-verify"}
-WAITING: dict[str, Any] = {"waiting": {"reason": "PodInitializing"}}
-RUNNING: dict[str, Any] = {"running": {}}
-
-
-def ended(code: int) -> dict[str, Any]:
-    """State of a container that has ended."""
-    return {"terminated": {"exitCode": code}}
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits."""
-    monkeypatch.setattr(recovery, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(recovery_run, "_PAUSE_SECONDS", 0.0)
 
 
 def test_job_has_the_words_and_all_else_of_the_cron_job() -> None:
@@ -145,11 +73,11 @@ def test_exit_code_is_that_of_the_container(code: int) -> None:
     assert run_job(cluster, PLACE, ["verify", "--latest"]) == code  # type: ignore[arg-type]  # stands for kubectl
     assert cluster.made["spec"]["template"]["spec"]["containers"][0]["args"][-2:] == ["verify", "--latest"]
     assert ("-n", "plumbline-recovery", "logs", "-f", "pod-1", "-c", "recovery") in cluster.calls
-    assert cluster.calls[-1][2:5] == ("delete", "pod", "pod-1"), "its volumes would stay with it"
+    assert ("-n", "plumbline-recovery", "delete", "pod", "pod-1", "--wait=false", "--ignore-not-found") in cluster.calls
 
 
 def test_pod_that_does_not_start_is_an_error_that_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "_START_SECONDS", 0.2)
+    monkeypatch.setattr(recovery_run, "_START_SECONDS", 0.2)
     with pytest.raises(SandboxError, match=r"did not start within 0 s.*PodInitializing"):
         run_job(Cluster(WAITING), PLACE, ["verify", "--latest"])  # type: ignore[arg-type]  # stands for kubectl
 
@@ -166,26 +94,20 @@ def test_interrupt_deletes_the_job() -> None:
 
 
 def test_log_that_ends_before_the_container_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "_ENDED_SECONDS", 0.1)
+    monkeypatch.setattr(recovery_run, "_ENDED_SECONDS", 0.1)
     with pytest.raises(SandboxError, match="still runs, and its log has ended"):
         run_job(Cluster(RUNNING), PLACE, ["create"])  # type: ignore[arg-type]  # stands for kubectl
 
 
-class Told(Cluster):
+def told(code: int, *lines: str) -> Cluster:
     """A cluster whose program said something."""
-
-    def __init__(self, code: int, *lines: str) -> None:
-        super().__init__(RUNNING, ended(code))
-        self.lines = lines
-
-    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
-        if arguments[2] == "logs":
-            return "\n".join(self.lines) + "\n"
-        return super().__call__(*arguments, stdin=stdin)
+    cluster = Cluster(RUNNING, ended(code))
+    cluster.said = "\n".join(lines) + "\n"
+    return cluster
 
 
 def test_outcome_is_what_the_program_said_last_for_machines() -> None:
-    cluster = Told(1, '{"code": 0, "point": "old"}', "2026 note: x", '{"code": 1, "point": "p"}', "[1]", "3", "end")
+    cluster = told(1, '{"code": 0, "point": "old"}', "2026 note: x", '{"code": 1, "point": "p"}', "[1]", "3", "end")
     found = outcome_of(cluster, PLACE, ["verify", "--point", "p"])  # type: ignore[arg-type]  # stands for kubectl
     assert found == Outcome(1, {"code": 1, "point": "p"})
     arguments = cluster.made["spec"]["template"]["spec"]["containers"][0]["args"]
@@ -194,7 +116,7 @@ def test_outcome_is_what_the_program_said_last_for_machines() -> None:
 
 
 def test_program_that_said_nothing_has_no_outcome() -> None:
-    assert outcome_of(Told(3, "error: x"), PLACE, ["prune"]) == Outcome(3, {})  # type: ignore[arg-type]  # as above
+    assert outcome_of(told(3, "error: x"), PLACE, ["prune"]) == Outcome(3, {})  # type: ignore[arg-type]  # as above
 
 
 def test_call_of_kubectl_that_fails_is_named_with_its_words(tmp_path: Path) -> None:
