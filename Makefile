@@ -4,14 +4,17 @@ CACHE ?= 0
 COLD ?= 0
 SDK ?= all
 RUN ?= status
+KIT ?= $(HOME)/plumbline-recovery-kit
+INTO ?= $(HOME)/plumbline-recovered
+POINT ?= latest-verified
 DESTROY ?= no
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview sdk-regression recovery drill check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill check test bench env programs lock golden
 
 help: ## list these words
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 up: ## deploy STACK (default local: a cluster on this machine) and prove it; the exit code is the verdict
 	@$(PLUMBLINE) up --stack $(STACK)
@@ -39,6 +42,9 @@ sdk-regression: ## play every scenario of smoke/sdk_matrix.toml with every SDK, 
 
 recovery: ## RUN='create', 'verify --latest', 'list', 'restore …': restore points of STACK, in its cluster
 	@$(PLUMBLINE) recovery --stack $(STACK) -- $(RUN)
+
+recovery-secrets: ## without a cluster: open the secrets of POINT (default: the last verified) with what KIT holds, INTO a directory
+	@$(PLUMBLINE) recovery-secrets --kit $(KIT) --into $(INTO) --point $(POINT)
 
 drill: ## restore a point into a stack of its own, compare, time it; DESTROY=yes destroys SwanLab of STACK first
 	@$(PLUMBLINE) drill --stack $(STACK) --destroy $(DESTROY)

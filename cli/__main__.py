@@ -6,9 +6,10 @@ import argparse
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import bench, deploy, develop, drill, embedded, inspect, recovery, regression
+from cli import bench, deploy, develop, drill, embedded, inspect, recovery, recovery_secrets, regression
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.layout import CONTEXT, direct
@@ -100,6 +101,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     recover = verbs.add_parser("recovery")
     recover.add_argument("--stack", default=EMBEDDED)
     recover.add_argument("words", nargs=argparse.REMAINDER)
+    opened = verbs.add_parser("recovery-secrets")
+    opened.add_argument("--kit", required=True)
+    opened.add_argument("--into", required=True)
+    opened.add_argument("--point", default=recovery_secrets.LATEST)
     drilled = verbs.add_parser("drill")
     drilled.add_argument("--stack", default=EMBEDDED)
     drilled.add_argument("--destroy", default="no", choices=("no", "yes"))
@@ -133,6 +138,9 @@ def _run(options: argparse.Namespace) -> int:
         "preview": lambda: deploy.preview(home, stack, progress),
         "sdk-regression": lambda: regression.sdk_regression(home, stack, options.sdk),
         "recovery": lambda: recovery.recovery(home, stack, [word for word in options.words if word != "--"]),
+        "recovery-secrets": lambda: recovery_secrets.recovery_secrets(
+            Path(options.kit), Path(options.into), options.point
+        ),
         "drill": lambda: drill.drill(home, stack, progress, destroy=options.destroy == "yes"),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),

@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from recovery import asked, config, scheduled
+from recovery import asked, config, open_secrets, scheduled
 from recovery.arguments import parse
 from recovery.errors import RecoveryError
 from recovery.outcome import FAILED
@@ -60,6 +60,8 @@ def _left(word: str) -> str:
 def _run(options: argparse.Namespace) -> Outcome:
     if options.word == "keygen":
         return asked.keygen(options.private)
+    if options.word == "open-secrets":
+        return open_secrets.run(options)
     opened = config.load(options.config)
     sweep(opened.config.work, _tell)
     if options.word in scheduled.WORDS:

@@ -43,10 +43,13 @@ def _reading(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None
     words.add_parser("status", help="newest and last verified point, beside RPO and RTO; 1 if one is missed")
     verify = words.add_parser("verify", help="restore into short-lived stores and compare every figure")
     _point(verify, "--latest", "the newest point")
-    secrets = words.add_parser("open-secrets", help="decrypt the secrets of a point with the recovery key")
+    secrets = words.add_parser(
+        "open-secrets",
+        help="decrypt the secrets of a point where the recovery key is; its configuration needs `target` alone",
+    )
     _point(secrets, "--latest-verified", "the newest point that was verified")
     secrets.add_argument("--private", type=Path, required=True, help="file with the private recovery key")
-    secrets.add_argument("--into", type=Path, required=True, help="directory that is made for them, mode 700")
+    secrets.add_argument("--into", type=Path, required=True, help="empty or new directory for them, mode 700")
 
 
 def _restoring(words: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 from recovery import restore
 from recovery.errors import RecoveryError
 from recovery.kube import Cluster
-from recovery.outcome import BAD, GOOD, Outcome, newest
+from recovery.outcome import BAD, GOOD, Outcome, laid_over, newest, other_key, tampered
 from recovery.quiet import Quiesce, resume
 from recovery.seal import generate
-from recovery.stores.sealed import Sealed
 from recovery.vault.vault import Vault
+from recovery.verify import TARGET
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
     from pathlib import Path
 
     from recovery.config import Config, Opened
-    from recovery.model import Point
+    from recovery.model import Point, Verification
     from recovery.ports import Store, Tell
     from recovery.vault.catalogue import Listed
 
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 def _list(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
     vault = Vault.open(opened.config.target, write=False)
     points = vault.points()
-    facts = {"points": [_row(one) for one in points]}
+    covered = vault.tampered()
+    facts = {"points": [_row(one) for one in points], **tampered(covered)}
     dated = {True: ", dated ahead", False: ""}
     lines = [f"{one.id}  {one.state}{dated[one.ahead]}{f': {one.damage}' if one.damage else ''}" for one in points]
-    return Outcome(lines=lines or ["there is no restore point"], facts=facts, notes=list(vault.notes))
+    lines = [*(lines or ["there is no restore point"]), *laid_over(covered)]
+    return Outcome(lines=lines, facts=facts, notes=list(vault.notes))
 
 
 def _row(listed: Listed) -> dict[str, Any]:
@@ -55,27 +57,41 @@ def _row(listed: Listed) -> dict[str, Any]:
 def _status(_: argparse.Namespace, opened: Opened, __: Tell) -> Outcome:
     """What would be lost now, and how long a restore takes, beside what the stack's settings ask for."""
     vault = Vault.open(opened.config.target, write=False)
+    points = vault.points()
     newest_one, good = vault.latest().point, vault.latest_verified().point
     if newest_one is None or good is None or newest_one.ahead or good.ahead:
-        there = _lacking(newest_one, good)
-        return Outcome(code=BAD, lines=[there], facts={"verified": None}, notes=list(vault.notes))
+        lines = [other_key(points) or _lacking(newest_one, good), *laid_over(vault.tampered())]
+        return Outcome(code=BAD, lines=lines, facts={"verified": None}, notes=list(vault.notes))
     ages = {one.id: (vault.now - vault.point(one.id).first_lost).total_seconds() for one in (newest_one, good)}
-    restored = vault.verifications(good.id)[-1].seconds
-    faults = _faults(opened.config, ages[newest_one.id], ages[good.id], restored)
+    verification = vault.verifications(good.id)[-1]
+    faults = [
+        *_faults(opened.config, ages[newest_one.id], ages[good.id], verification.seconds),
+        *_failed_since(points, good),
+        *(laid_over(vault.tampered()) or _laid_over_when_verified(verification)),
+    ]
     facts = {
         "newest": newest_one.id,
         "lost_seconds": ages[newest_one.id],
         "verified": good.id,
         "verified_seconds": ages[good.id],
-        "restore_seconds": restored,
+        "restore_seconds": verification.seconds,
         "faults": faults,
     }
     lines = [
         f"newest point {newest_one.id}: {ages[newest_one.id]:.0f} s would be lost now",
-        f"last verified {good.id}: {ages[good.id]:.0f} s old, restoring took {restored:.0f} s",
+        f"last verified {good.id}: {ages[good.id]:.0f} s old, restoring took {verification.seconds:.0f} s",
         *faults,
     ]
     return Outcome(code=BAD if faults else GOOD, lines=lines, facts=facts, notes=list(vault.notes))
+
+
+def _failed_since(points: Sequence[Listed], good: Listed) -> list[str]:
+    """Points after the last good one that cannot be counted on, though the newest may be among them."""
+    return [
+        f"point {one.id} was not good when it was last verified: it cannot be counted on; verify it again, or take one"
+        for one in points
+        if one.state == "failed" and one.id > good.id and not one.ahead
+    ]
 
 
 def _lacking(newest_one: Listed | None, good: Listed | None) -> str:
@@ -103,6 +119,17 @@ def _faults(config: Config, lost: float, unverified: float, restored: float) -> 
     ]
 
 
+def _laid_over_when_verified(verification: Verification) -> list[str]:
+    """Chunks are read by verifications alone."""
+    count = verification.figures.get(TARGET, {}).get("tampered")
+    if not count:
+        return []
+    return [
+        f"TAMPERED: the verification of point {verification.point} found {count} objects that somebody hid or laid "
+        "something over; look at its log, and for who has a key of the target (runbook recovery-verification)"
+    ]
+
+
 def _restore(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
     vault, point, notes = _asked(options, opened)
     stores = _without_secrets(restore.chosen(opened.stores, tuple(options.store)), tell)
@@ -117,10 +144,18 @@ def _restore(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome
 def _promote(options: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
     vault, point, notes = _asked(options, opened)
     stores = _without_secrets(restore.chosen(opened.stores, tuple(options.store)), tell)
+    facts: dict[str, Any] = {"point": point.id, "stores": [store.name for store in stores]}
+    kept = "what it replaced is kept until `confirm`, and `demote` puts it back"
+    if restore.live(point, stores):  # asked before anybody is stopped
+        changed = restore.once_more(point, stores, vault, tell)
+        since = "; changed since, and kept as it is:" if changed else ""
+        lines = [f"point {point.id} is already live, nothing was done, nobody was stopped; {kept}{since}"]
+        lines += [f"- {line}" for line in changed]
+        return Outcome(lines=lines, facts={**facts, "already": True, "changed": list(changed)}, notes=notes)
     with _quiet(opened, tell) if options.quiesce else contextlib.nullcontext():
         restore.promote(point, stores, vault, tell, force=options.force)
-    lines = [f"point {point.id} is live; what it replaced is kept until `confirm`, and `demote` puts it back"]
-    return Outcome(lines=lines, facts={"point": point.id, "stores": [store.name for store in stores]}, notes=notes)
+    lines = [f"point {point.id} is live; {kept}"]
+    return Outcome(lines=lines, facts={**facts, "already": False}, notes=notes)
 
 
 def _quiet(opened: Opened, tell: Tell) -> AbstractContextManager[None]:
@@ -159,42 +194,22 @@ def _resume(_: argparse.Namespace, opened: Opened, tell: Tell) -> Outcome:
     return Outcome(lines=[words], facts={"started": list(started)})
 
 
-def _open_secrets(options: argparse.Namespace, opened: Opened, _: Tell) -> Outcome:
-    vault, point, notes = _asked(options, opened)
-    part = next((part for part in point.parts if part.kind == "secrets"), None)
-    if part is None:
-        raise RecoveryError(f"point {point.id} holds no secrets; set recovery_public_key, and take another point")
-    opener = next((store for store in opened.stores if isinstance(store, Sealed)), None)
-    if opener is None:
-        raise RecoveryError(
-            "the configuration has no store of kind secrets, whose shape says how they are read; add it"
-        )
-    found = opener.open_with(options.private, part, vault)
-    options.into.mkdir(mode=0o700)
-    for secret, entries in found.items():
-        (options.into / secret).mkdir(mode=0o700)
-        for key, value in entries.items():
-            write_private(options.into / secret / key, value)
-    lines = [f"{len(found)} secrets of point {point.id} are in {options.into}; delete them when they are used"]
-    return Outcome(lines=lines, facts={"point": point.id, "secrets": sorted(found)}, notes=notes)
-
-
 def keygen(private: Path) -> Outcome:
     """Make a recovery key. The private half goes into a file of mode 600 that must not be there yet."""
     secret, public = generate()
-    write_private(private, secret)
+    write_private(private, secret.encode())
     lines = [f"public key, for plumbline:recovery.recovery_public_key: {public}", f"private key: {private}; keep it"]
     return Outcome(lines=lines, facts={"public": public})
 
 
-def write_private(path: Path, text: str) -> None:
+def write_private(path: Path, content: bytes) -> None:
     """Raises RecoveryError if there is a file already, or it cannot be made."""
     try:
         number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise RecoveryError(f"{path} cannot be made ({error.strerror}); name a file that is not there yet") from error
-    with os.fdopen(number, "w", encoding="utf-8") as file:
-        file.write(text)
+    with os.fdopen(number, "wb") as file:
+        file.write(content)
 
 
 def _asked(options: argparse.Namespace, opened: Opened) -> tuple[Vault, Point, list[str]]:
@@ -214,5 +229,4 @@ WORDS: Final[dict[str, Callable[[argparse.Namespace, Opened, Tell], Outcome]]] =
     "confirm": _each("confirm"),
     "discard": _each("discard"),
     "resume": _resume,
-    "open-secrets": _open_secrets,
 }

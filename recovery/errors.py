@@ -11,6 +11,10 @@ class DamagedError(RecoveryError):
     """What a restore point holds is not what its manifest says: the point is bad, and every other run is not."""
 
 
+class UnreadableError(RecoveryError):
+    """The target has a fault of its own at each attempt: nothing is known of what it holds."""
+
+
 class StoreError(RecoveryError):
     """A run ended in a store. store: its name in the configuration."""
 

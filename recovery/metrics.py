@@ -62,12 +62,13 @@ class Run:
 @dataclass(frozen=True, kw_only=True)
 class Measured:
     """What `create` measured. sizes: store → bytes of its part, those behind its index included. seconds: store → time
-    to read it. new_bytes: what the vault did not have before.
+    to read it. new_bytes: what the vault did not have before. tampered: see Vault.tampered.
     """
 
     sizes: Mapping[str, float]
     seconds: Mapping[str, float]
     new_bytes: float
+    tampered: int
 
 
 def created(run: Run, point: Point, measured: Measured, *, rpo_seconds: float, rto_seconds: float) -> Values:
@@ -85,24 +86,33 @@ def created(run: Run, point: Point, measured: Measured, *, rpo_seconds: float, r
         names.POINT_BYTES: dict(measured.sizes),
         names.CREATE_SECONDS: dict(measured.seconds),
         names.NEW_BYTES: measured.new_bytes,
+        names.TAMPERED: measured.tampered,
         names.RPO_TARGET: rpo_seconds,
         names.RTO_TARGET: rto_seconds,
     }
 
 
 def verified(
-    run: Run, verification: Verification, *, restored_bytes: float, newest_good: Point | None, damaged: int
+    run: Run,
+    verification: Verification,
+    *,
+    restored_bytes: float,
+    newest_good: Point | None,
+    damaged: int,
+    tampered: int,
 ) -> Values:
     """Values of a verification that came to its end, good or not; one that is not good is no success.
 
     restored_bytes: of the point, counted as its sizes are. newest_good: the newest point that is kept and whose last
     verification was good, this one included; None if there is none. damaged: points kept whose last one was not good.
+    tampered: see Vault.tampered.
     """
     found: Values = {
         names.LAST_VERIFIED: newest_good.first_lost.timestamp() if newest_good else 0.0,
         names.VERIFY_SECONDS: verification.seconds,
         names.DIFFERENCES: len(verification.differences),
         names.DAMAGED: damaged,
+        names.TAMPERED: tampered,
     }
     if not verification.good:
         return {**run.promise, **found}
@@ -110,9 +120,9 @@ def verified(
     return {**run.success, **found, **rate}
 
 
-def pruned(run: Run, *, kept: int) -> Values:
-    """Values after old points were looked for. kept: points that are left."""
-    return {**run.success, names.POINTS: kept}
+def pruned(run: Run, *, kept: int, tampered: int) -> Values:
+    """Values after old points were looked for. kept: points that are left. tampered: see Pruned."""
+    return {**run.success, names.POINTS: kept, names.TAMPERED: tampered}
 
 
 def failed(run: Run, *, store: str | None) -> Values:

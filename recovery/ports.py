@@ -86,6 +86,11 @@ class Store(Protocol):
         """
         ...
 
+    def live(self, part: Part) -> bool:
+        """Whether a promotion of this very part came to its end here, whatever was written since, and waits to be
+        confirmed or put back. False also from a store that cannot tell."""
+        ...
+
     def promote(self, *, force: bool) -> str:
         """Give the copy beside the place of what the store holds, and keep that. Says what it did.
 

@@ -55,6 +55,31 @@ def _unequal(store: Store, part: Part, reader: Reader) -> list[str]:
     ]
 
 
+def live(point: Point, stores: tuple[Store, ...]) -> bool:
+    """Whether every store holds this point already, promoted to the end, whatever was written since.
+
+    A store whose copy goes with its pod is not asked: it only adds what is missing.
+    """
+    told = [store.live(part) for store, part in _pairs(point, stores) if not store.copy_in_work]
+    return bool(told) and all(told)
+
+
+def once_more(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell) -> tuple[str, ...]:
+    """What is left to do where a point is live already, while everybody writes → what was changed since.
+
+    Stores whose copy goes with its pod get what they lack: a run that was killed may not have come to them.
+    """
+    changed = list[str]()
+    for store, part in _pairs(point, stores):
+        with within(store.name):
+            if store.copy_in_work:
+                store.restore(part, reader, tell)
+                tell(store.promote(force=False))
+            elif compared := store.promoted(part, reader):
+                changed += [f"{store.name}: {line.removeprefix(f'{store.name}: ')}" for line in compared.differences]
+    return tuple(changed)
+
+
 def promote(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tell, *, force: bool) -> None:
     """Compare all copies, then give each the place of what its store holds. All of them, or none.
 

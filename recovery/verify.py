@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from recovery.ports import Reader, Store, Tell
 
 CROSS: Final = "between stores"
+TARGET: Final = "target"
+"""Where figures stand that are of no store: what was found between stores, and in the target itself."""
 
 
 @dataclass

@@ -26,6 +26,7 @@ DIFFERENCES: Final = f"{_PREFIX}verification_differences"
 RESTORE_RATE: Final = f"{_PREFIX}restore_bytes_per_second"
 DAMAGED: Final = f"{_PREFIX}points_damaged"
 POINTS: Final = f"{_PREFIX}points"
+TAMPERED: Final = f"{_PREFIX}tampered_objects"
 LAST_FAILURE: Final = f"{_PREFIX}last_failure_timestamp_seconds"
 
 
@@ -56,6 +57,10 @@ RECOVERY: Final[dict[str, Shape]] = {
     RESTORE_RATE: Shape("Bytes of a restore point that the last good verification restored and compared in a second."),
     DAMAGED: Shape("Restore points that are kept and whose last verification was not good."),
     POINTS: Shape("Restore points that are kept."),
+    TAMPERED: Shape(
+        "Objects of the target that somebody laid something over or hid, as far as the last run of this job read them; "
+        "what was stored first could still be read."
+    ),
     LAST_FAILURE: Shape(
         "When this job last failed, since 1970; `store` is where, or `none` if it was in no store. 0 means that it has "
         "succeeded since.",

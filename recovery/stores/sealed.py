@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field, JsonValue
 
-from recovery import seal, secret_files
+from recovery import seal
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import CHUNK_BYTES, Part, Record
 from recovery.stores.configured import Configured
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 SEALED_FILE: Final = "secrets.sealed"
 _INFO: Final = b"plumbline recovery secrets 1"
+LARGEST_SEALED: Final = CHUNK_BYTES + seal.OVERHEAD
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}")
+"""Of a Secret and of its keys, as Kubernetes has them."""
 _VERSION: Final = "HPKE X25519 HKDF-SHA256 AES-256-GCM"
 
 
@@ -140,33 +144,6 @@ class Sealed(Configured):
         self._copy.unlink(missing_ok=True)
         return f"{self.name}: sealed bytes deleted from {self.work}"
 
-    def open_with(self, private_key_file: Path, part: Part, reader: Reader) -> dict[str, dict[str, str]]:
-        """Secret → key → value, for a person or a drill; values that are no text come as `base64:…`.
-
-        Raises RecoveryError if the file holds no private key; DamagedError if it is another key's, or names differ.
-        """
-        return {
-            name: {key: _shown(raw) for key, raw in values.items()}
-            for name, values in self._opened(private_key_file, part, reader).items()
-        }
-
-    def _opened(self, private_key_file: Path, part: Part, reader: Reader) -> dict[str, dict[str, bytes]]:
-        sealed = b"".join(reader.read(_sealed(part)))
-        private = secret_files.read(private_key_file, "the private recovery key", blanks=True)
-        try:
-            plain = seal.unseal(private, sealed, _INFO)
-        except DamagedError as error:
-            raise DamagedError(f"{part.store}: {error}: {part.figures.get('recovery_key')}") from None
-        found = {
-            name: {key: base64.b64decode(text) for key, text in values.items()}
-            for name, values in json.loads(plain).items()
-        }
-        if {name: sorted(values) for name, values in found.items()} != part.figures.get("secrets"):
-            raise DamagedError(
-                f"{part.store}: the sealed secrets have other names than the restore point says; use an earlier one"
-            )
-        return found
-
     @property
     def _copy(self) -> Path:
         return self.work / f"{self.name}.sealed"
@@ -175,6 +152,51 @@ class Sealed(Configured):
 def open_store(settings: Settings, work: Path) -> Sealed:
     """The store of a section; nothing is read yet."""
     return Sealed(settings, work)
+
+
+def open_part(private: str, part: Part, reader: Reader) -> dict[str, dict[str, bytes]]:
+    """Secret → key → value, for a person or a drill. private: the text of the private recovery key.
+
+    Raises RecoveryError if that is none; DamagedError if it is another key's, or what was sealed is not as this
+    program seals it, or has other names than the part says.
+    """
+    file = _sealed(part)
+    if sum(chunk.size for chunk in file.chunks) > LARGEST_SEALED:
+        raise DamagedError(
+            f"{part.store}: more than {LARGEST_SEALED} sealed bytes, which this program never makes; use an earlier "
+            "point, and look for who writes to the target"
+        )
+    try:
+        plain = seal.unseal(private, b"".join(reader.read(file)), _INFO)
+    except DamagedError as error:
+        raise DamagedError(f"{part.store}: {error}: {part.figures.get('recovery_key')}") from None
+    found = _decoded(part.store, plain)
+    if {name: sorted(values) for name, values in found.items()} != part.figures.get("secrets"):
+        raise DamagedError(
+            f"{part.store}: the sealed secrets have other names than the restore point says; use an earlier one"
+        )
+    return found
+
+
+def _decoded(store: str, plain: bytes) -> dict[str, dict[str, bytes]]:
+    """Names become paths of files, and whoever has the public key can seal any: `..` must lead nowhere."""
+    try:
+        return {
+            _name(secret): {_name(key): base64.b64decode(text, validate=True) for key, text in values.items()}
+            for secret, values in json.loads(plain).items()
+        }
+    except (ValueError, TypeError, AttributeError):
+        # `from None`: the error would show what it could not read.
+        raise DamagedError(
+            f"{store}: what was sealed is not what this program seals; do not use it, and look for who writes to the "
+            "target"
+        ) from None
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text) or text in (".", ".."):
+        raise ValueError("no name of a secret or of its key")
+    return text
 
 
 def _secret(directory: Path) -> dict[str, bytes]:
@@ -198,13 +220,6 @@ def _secret(directory: Path) -> dict[str, bytes]:
 
 def _encoded(values: Mapping[str, bytes]) -> dict[str, str]:
     return {key: base64.b64encode(value).decode() for key, value in values.items()}
-
-
-def _shown(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return f"base64:{base64.b64encode(raw).decode()}"
 
 
 def _sealed(part: Part) -> File:

@@ -22,7 +22,9 @@ _REMEDIES: Final = {
     "BadDigest": "what arrived is not what was sent; look at the network between here and the target, then run again",
     "NotImplemented": "the target cannot do this; accepted is a store with conditional writes and object lock",
 }
-_LATER: Final = "look at the target's own log and free space, then run again; nothing that was stored is lost"
+_LATER: Final = (
+    "look at the target's own log and free space, then run again; whether what it holds can be read, `verify` says"
+)
 
 
 _FOREVER: Final = datetime.max.replace(tzinfo=UTC)

@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
-from recovery.errors import DamagedError, RecoveryError
+from recovery.errors import DamagedError, RecoveryError, UnreadableError
 from recovery.model import Point, Record, Verification, utc
 from recovery.vault import names
-from recovery.vault.envelope import unseal
+from recovery.vault.covered import Covered
+from recovery.vault.envelope import SignatureError, unseal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,11 +31,16 @@ AHEAD: Final = timedelta(hours=1)
 """By how much a point may be dated after the target's clock."""
 
 
+_NOTES: Final = 1000
+"""A thousand sentences call somebody as well as a million do."""
+
+
 @dataclass(frozen=True)
 class Listed:
     """A point as a list shows it. started: as its id says. ended: None if it is damaged. state: by its newest
     verification. verified: when the newest verification began, None without any. damage: what is wrong with it.
-    ahead: it is dated after the target's clock, so a clock was wrong and nobody knows of what moment it is."""
+    ahead: it is dated after the target's clock, so a clock was wrong and nobody knows of what moment it is. foreign:
+    its damage is that another key than this signing key signed it."""
 
     id: str
     started: datetime
@@ -43,6 +49,7 @@ class Listed:
     verified: datetime | None = None
     damage: str = ""
     ahead: bool = False
+    foreign: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,15 +66,21 @@ class Latest:
 
 @dataclass
 class Catalogue:
-    """notes: what is not right and was got around, one sentence each; for people to read."""
+    """notes: what is not right and was got around, one sentence each; for people to read. covered: what lies over
+    objects. given: key and version of the manifest that the target gave last, None before the first."""
 
     bucket: Bucket
     key: bytes
     notes: list[str] = field(default_factory=list)
+    covered: Covered = field(default_factory=Covered)
+    given: tuple[str, str] | None = None
 
     def points(self) -> tuple[Listed, ...]:
-        """All points, the oldest first. Raises RecoveryError if they cannot be listed."""
-        found = []
+        """All points, the oldest first. One whose manifest alone the target does not give is damaged.
+
+        Raises RecoveryError if they cannot be listed, UnreadableError if no manifest can be read.
+        """
+        found, unreadable = [], list[UnreadableError]()
         for point, versions in groupby(self.bucket.versions(names.POINTS), lambda version: names.point_of(version.key)):
             objects = list(versions)
             if point is None:
@@ -75,7 +88,13 @@ class Catalogue:
                     f"{objects[0].key} and {len(objects) - 1} more belong to no point; look for who put them there"
                 )
             elif any(names.is_manifest(version.key) and not version.marker for version in objects):
-                found.append(self._listed(point, objects))
+                try:
+                    found.append(self._listed(point, objects))
+                except UnreadableError as error:
+                    unreadable.append(error)
+                    found.append(Listed(point, names.moment_of(point), "damaged", damage=str(error)))
+        if unreadable and len(unreadable) == len(found):
+            raise unreadable[0]
         return tuple(sorted(map(self._dated, found), key=lambda listed: listed.id))
 
     def point(self, point: str) -> Point:
@@ -96,7 +115,7 @@ class Catalogue:
 
     def note(self, sentence: str) -> None:
         """Keep a note, each once."""
-        if sentence not in self.notes:
+        if sentence not in self.notes and len(self.notes) < _NOTES:
             self.notes.append(sentence)
 
     def _dated(self, listed: Listed) -> Listed:
@@ -116,7 +135,8 @@ class Catalogue:
         try:
             whole = self._point(point, objects)
         except DamagedError as error:
-            return Listed(id=point, started=started, state="damaged", damage=str(error))
+            foreign = isinstance(error, SignatureError)
+            return Listed(id=point, started=started, state="damaged", damage=str(error), foreign=foreign)
         done = self._verifications(point, objects)
         state: State = "unverified" if not done else "verified" if done[-1].good else "failed"
         return Listed(point, started, state, whole.ended, done[-1].started if done else None)
@@ -138,6 +158,7 @@ class Catalogue:
                 found.append(self._genuine(there, "verification", Verification, _of(point, key)))
             except DamagedError as error:
                 self.note(str(error))
+                self.covered.add(key)
         # One that is dated ahead must not outvote those that are made until then.
         now = (self.bucket.clock or datetime.now(UTC)) + AHEAD
         return tuple(sorted(found, key=lambda verification: (verification.started <= now, verification.started)))
@@ -160,6 +181,7 @@ class Catalogue:
                 continue
             if version is not versions[0]:
                 self.note(f"{where}: what lies over it is not genuine, an older version is; look for who put it there")
+                self.covered.add(version.key)
             return found
         raise first or DamagedError(f"{self.bucket.name}/{versions[0].key}: it was deleted meanwhile; run again")
 
@@ -167,6 +189,7 @@ class Catalogue:
         content = self.bucket.get(version.key, version.id, limit=names.MANIFEST_BYTES)
         if content is None:
             raise DamagedError(f"{self.bucket.name}/{version.key}: it was deleted meanwhile; run again")
+        self.given = (version.key, version.id)
         return content
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _Kind = TypeVar("_Kind", bound=Record)
 
 
+class SignatureError(DamagedError):
+    """A record is whole, and its signature is of another key: or somebody altered it."""
+
+
 def seal(name: str, record: Record, key: bytes) -> bytes:
     """`{"<name>": "<canonical JSON of the record>", "hmac": "<hex>"}`."""
     text = json.dumps(record.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -28,23 +32,40 @@ def unseal(name: str, content: bytes, key: bytes, kind: type[_Kind], where: str)
     """The record. where: the object, for messages. Raises DamagedError if it is cut off, altered, unsigned, signed
     with another key, or of a shape that this program does not know."""
     envelope = _envelope(content, where)
-    text, signature = envelope.get(name), envelope.get("hmac")
-    if not isinstance(text, str):
-        raise DamagedError(f"{where}: it holds no {name}; {_ADVICE}")
+    text, signature = _text(envelope, name, where), envelope.get("hmac")
     if not isinstance(signature, str):
         raise DamagedError(f"{where}: it is not signed; {_ADVICE}")
     if not hmac.compare_digest(_hmac(text, key).encode(), signature.encode()):
-        raise DamagedError(
+        raise SignatureError(
             f"{where}: its signature is not that of this signing key: it was altered, or signed with another key; "
             f"check that the signing key is the one it was made with; {_ADVICE}"
         )
+    return _record(text, kind, f"{where}: it is signed, but")
+
+
+def claimed(name: str, content: bytes, kind: type[_Kind], where: str) -> _Kind:
+    """The record as it stands there, its signature NOT checked: for who looks for the key of that signature in it.
+
+    Raises DamagedError if it is cut off, or of a shape that this program does not know.
+    """
+    return _record(_text(_envelope(content, where), name, where), kind, f"{where}: in what it holds,")
+
+
+def _text(envelope: Mapping[str, object], name: str, where: str) -> str:
+    text = envelope.get(name)
+    if not isinstance(text, str):
+        raise DamagedError(f"{where}: it holds no {name}; {_ADVICE}")
+    return text
+
+
+def _record(text: str, kind: type[_Kind], where: str) -> _Kind:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         field = ".".join(str(step) for step in first["loc"]) or "it"
         raise DamagedError(
-            f"{where}: it is signed, but {field}: {first['msg']}; read it with the version of this program that made it"
+            f"{where} {field}: {first['msg']}; read it with the version of this program that made it"
         ) from None
 
 

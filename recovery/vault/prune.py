@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import File
 from recovery.vault import names
+from recovery.vault.covered import may_be_pruned
 from recovery.vault.needed import needed_in
 from recovery.vault.retention import Candidate, Rule, expired
 from recovery.vault.s3 import Bucket
@@ -43,15 +44,17 @@ _LONGEST_LINE: Final = 64 * 1024**2
 @dataclass(frozen=True)
 class Pruned:
     """points: ids that were deleted. chunks, bytes: deleted for good, probes and older versions included. hidden:
-    chunks that a later run deletes. shown: chunks that were hidden and are needed. extended: chunks whose
-    lock ended before that of a point that needs them. locked: versions that nobody needs
-    and whose lock has not ended. Of a dry run: what would be. notes: what people must know, one sentence each."""
+    chunks that a later run deletes. shown: chunks that were hidden and are needed. tampered: objects that somebody else
+    hid, or laid something over. extended: chunks whose lock ended before that of a point that needs them. locked:
+    versions that nobody needs and whose lock has not ended. Of a dry run: what would be. notes: what people must know,
+    one sentence each."""
 
     points: tuple[str, ...] = ()
     chunks: int = 0
     bytes: int = 0
     hidden: int = 0
     shown: int = 0
+    tampered: int = 0
     extended: int = 0
     locked: int = 0
     notes: tuple[str, ...] = ()
@@ -96,6 +99,7 @@ class Pruning:
 
     def __post_init__(self) -> None:
         self._vault = Vault(self.key, reader=self.bucket)
+        self._ended = dict[float, datetime]()
 
     def whole(self, rule: Rule, drop: Collection[str] = ()) -> Pruned:
         """Points, then chunks, then what trials left behind."""
@@ -105,7 +109,8 @@ class Pruning:
             self.tell(f"{needed.count()} chunks are needed")
             self.chunks(needed)
         self._old(names.PROBES)
-        return replace(self.done, notes=(*self.done.notes, *self._vault.notes))
+        tampered = self.done.tampered + len(self._vault.tampered())
+        return replace(self.done, tampered=tampered, notes=(*self.done.notes, *self._vault.notes))
 
     def points(self, rule: Rule, drop: Collection[str] = ()) -> frozenset[str]:
         """Delete points, each manifest first. Returns their ids."""
@@ -139,6 +144,7 @@ class Pruning:
             if listed.id in gone:
                 continue
             began = listed.started.timestamp()
+            self._ended[began] = listed.ended or listed.started
             try:
                 for file in self._files(listed.id):
                     for chunk in file.chunks:
@@ -159,7 +165,11 @@ class Pruning:
                 strange += 1
             elif (began := needed.began(bytes.fromhex(chunk))) is not None:
                 shown = self._show(key, versions)
-                until = datetime.fromtimestamp(began, UTC) + self.lasting
+                point = datetime.fromtimestamp(began, UTC)
+                hidden_at = versions[0].modified if versions[0].marker else point
+                by_others = not may_be_pruned(hidden_at, point, self._ended[began])
+                self.done = replace(self.done, tampered=self.done.tampered + by_others)
+                until = point + self.lasting
                 unlocked += shown is not None and not self._extend(shown, until)
             elif versions[0].marker:
                 self._bury(versions)

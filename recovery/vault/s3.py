@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import requests
 from minio.signer import sign_v4_s3
 
-from recovery.errors import DamagedError, RecoveryError
+from recovery.errors import DamagedError, RecoveryError, UnreadableError
 from recovery.model import CHUNK_BYTES, utc
 from recovery.vault import answers
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from minio.credentials.credentials import Credentials
 
     from recovery.vault.answers import Head, Version
-    from recovery.vault.settings import Account, Target
+    from recovery.vault.settings import Account, Place
 
 _TIMEOUT: Final = (10.0, 120.0)
 """Seconds until connected, and between two packets of an answer."""
@@ -34,6 +34,8 @@ _PAUSES: Final = (0.5, 2.0, 6.0)
 """Seconds before each new attempt."""
 _LARGEST_PAGE: Final = 16 * 1024**2
 _OK, _NO_CONTENT, _NOT_FOUND, _EXISTS = 200, 204, 404, 412
+_OWN_FAULTS: Final = (429, *range(500, 600))
+"""The target is busy, or cannot do what it should."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Bucket:
     operation, bucket, key and S3's code, never a key of the account."""
 
     def __init__(
-        self, target: Target, account: Account | None, role: str, pause: Callable[[float], None] = time.sleep
+        self, target: Place, account: Account | None, role: str, pause: Callable[[float], None] = time.sleep
     ) -> None:
         if account is None:
             raise RecoveryError(f"target: it has no account `{role}`, which this needs; add its two key files")
@@ -102,11 +104,15 @@ class Bucket:
         return Put(new=True, version=answer.headers.get("x-amz-version-id", ""), repeated=False)
 
     def get(self, key: str, version: str | None = None, limit: int = CHUNK_BYTES) -> bytes | None:
-        """An object's content, None if there is none. Raises DamagedError if it has more than `limit` bytes."""
+        """An object's content, None if there is none. Raises DamagedError if it has more than `limit` bytes,
+        UnreadableError if the target has a fault of its own each time it is asked."""
         answer = self.ask("GET", key, query=_version(version), limit=limit)
         if answer.status == _NOT_FOUND and answer.code in ("NoSuchKey", "NoSuchVersion"):
             return None
-        self._require(answer, "GetObjectVersion" if version else "GetObject", key, _OK)
+        permission = "GetObjectVersion" if version else "GetObject"
+        if answer.status in _OWN_FAULTS:
+            raise UnreadableError(self._refused(answer, permission, key))
+        self._require(answer, permission, key, _OK)
         return answer.body
 
     def head(self, key: str, version: str | None = None) -> Head | None:
@@ -189,7 +195,7 @@ class Bucket:
         for tries, pause in enumerate((*_PAUSES, None), 1):
             try:
                 answer = self._once(method, key, query or {}, body, headers or {}, limit, tries)
-                if answer.status < 500 and answer.status != 429 and answer.code != "ConditionalRequestConflict":  # noqa: PLR2004  # HTTP's own
+                if answer.status not in _OWN_FAULTS and answer.code != "ConditionalRequestConflict":
                     return answer
                 if pause is None or answer.code == "NotImplemented":
                     return answer
@@ -202,7 +208,7 @@ class Bucket:
                 why = type(error).__name__
             if pause is not None:
                 self._pause(pause)
-        raise RecoveryError(
+        raise UnreadableError(
             f"{what}: {self._endpoint} cannot be reached or breaks off ({why}, {len(_PAUSES) + 1} attempts); check the "
             "endpoint and the network between here and the target, then run again"
         )
@@ -256,11 +262,14 @@ class Bucket:
 
     def _require(self, answer: Answer, permission: str, key: str, *accepted: int) -> None:
         if answer.status not in accepted:
-            code = answer.code or f"HTTP {answer.status}"
-            raise RecoveryError(
-                f"{permission} of {self.name}/{key} as {self.role}: {self._endpoint} answers {code} ({answer.status}); "
-                + answers.remedy(code, f"s3:{permission}")
-            )
+            raise RecoveryError(self._refused(answer, permission, key))
+
+    def _refused(self, answer: Answer, permission: str, key: str) -> str:
+        code = answer.code or f"HTTP {answer.status}"
+        return (
+            f"{permission} of {self.name}/{key} as {self.role}: {self._endpoint} answers {code} ({answer.status}); "
+            + answers.remedy(code, f"s3:{permission}")
+        )
 
     def _unusable(self, operation: str, key: str) -> RecoveryError:
         return RecoveryError(

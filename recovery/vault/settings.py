@@ -15,7 +15,7 @@ from recovery.model import Record
 KeyFile = Annotated[Path, Field(strict=False)]
 """A path; JSON and YAML hold it as a string."""
 
-_SHORTEST_SIGNING_KEY: Final = 32
+SHORTEST_SIGNING_KEY: Final = 32
 
 
 class Account(Record):
@@ -32,9 +32,18 @@ class Account(Record):
         )
 
 
-class Target(Record):
-    """A bucket with object lock. endpoint: scheme, host and port. ca_file: who signed its certificate, None: the
-    system's authorities.
+class Place(Record):
+    """Where a bucket is. endpoint: scheme, host and port. ca_file: who signed its certificate, None: the system's
+    authorities."""
+
+    endpoint: str = Field(pattern=r"^https?://[^/?#@\s]+$")
+    bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+    region: str = Field(default="us-east-1", min_length=1)
+    ca_file: KeyFile | None = None
+
+
+class Target(Place):
+    """A bucket with object lock.
 
     writer: may put objects and nothing else. reader: may list, read, and read retentions. pruner: what the reader may,
     delete objects and versions, and extend retentions. A run needs the accounts of what it does, and no other.
@@ -42,10 +51,6 @@ class Target(Record):
     signed with, 32 characters or more.
     """
 
-    endpoint: str = Field(pattern=r"^https?://[^/?#@\s]+$")
-    bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
-    region: str = Field(default="us-east-1", min_length=1)
-    ca_file: KeyFile | None = None
     writer: Account | None = None
     reader: Account | None = None
     pruner: Account | None = None
@@ -54,11 +59,16 @@ class Target(Record):
 
     def signing_key(self) -> bytes:
         """What manifests are signed with. Raises RecoveryError if it cannot be read or is too short."""
-        key = secret_files.read(self.signing_key_file, "the signing key", blanks=True, lines=True).encode()
-        if len(key) < _SHORTEST_SIGNING_KEY:
-            raise RecoveryError(
-                f"signing key {self.signing_key_file}: it has {len(key)} characters; accepted are "
-                f"{_SHORTEST_SIGNING_KEY} or more; make one of 32 random bytes in hexadecimal and keep a copy where no "
-                "cluster is: points cannot be trusted without it"
-            )
-        return key
+        return read_signing_key(self.signing_key_file)
+
+
+def read_signing_key(path: Path) -> bytes:
+    """A file's signing key. Raises RecoveryError if it cannot be read or is too short."""
+    key = secret_files.read(path, "the signing key", blanks=True, lines=True).encode()
+    if len(key) < SHORTEST_SIGNING_KEY:
+        raise RecoveryError(
+            f"signing key {path}: it has {len(key)} characters; accepted are "
+            f"{SHORTEST_SIGNING_KEY} or more; make one of 32 random bytes in hexadecimal and keep a copy where no "
+            "cluster is: points cannot be trusted without it"
+        )
+    return key

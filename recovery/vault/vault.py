@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from recovery import chunks
-from recovery.errors import DamagedError, RecoveryError
+from recovery.errors import DamagedError, RecoveryError, UnreadableError
 from recovery.model import utc
 from recovery.vault import names
 from recovery.vault.catalogue import AHEAD, Catalogue
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LONGEST_RUN: Final = timedelta(days=2)
 """From the start of a run to its manifest. Pruning relies on it: see prune.py."""
+_UNREADABLE: Final = "cannot be read"
 _SEEN: Final = 500_000
 """Hashes of this run that are remembered, about 50 MB; beyond them the target is asked again."""
 
@@ -78,6 +79,17 @@ class Vault:
     def notes(self) -> tuple[str, ...]:
         """What is not right and was got around, one sentence each: show them, or nobody learns of it."""
         return tuple(self._catalogue.notes) if self._catalogue else ()
+
+    @property
+    def reads(self) -> bool:
+        """Whether it has the reader's account."""
+        return self._reader is not None
+
+    def tampered(self, point: Point | None = None) -> tuple[str, ...]:
+        """Keys of objects that were read and over which somebody laid something. point: whose chunks were read."""
+        if self._catalogue is None:
+            return ()
+        return self._catalogue.covered.tampered(*((point.started, point.ended) if point else ()))
 
     def put(self, path: str, pieces: Iterable[bytes]) -> File:
         """Store a stream. What is there already is not sent again, as far as the accounts let it be known."""
@@ -184,6 +196,7 @@ class Vault:
             return Counters(taken=len(content), known=1)
         done = self._writing.put(key, content, absent=there is None and not self._resend)
         if there is not None:
+            self.catalogue.covered.add(key)
             self.catalogue.note(
                 f"chunk {chunk.sha256}: another content lay in its place ({there.size} bytes instead of {chunk.size}); "
                 "it was stored again; look for who writes to the target"
@@ -193,24 +206,41 @@ class Vault:
     def _fetch(self, file: File, chunk: Chunk) -> bytes:
         """A chunk: the newest version, or the newest right one. Raises DamagedError if there is none."""
         key, bucket = names.chunk_key(chunk.sha256), self.catalogue.bucket
-        content, found = _quietly(bucket, key, None, chunk)
+        content, found = self._given(key, None, chunk)
         if content is not None:
             return content
-        hidden = False
-        for version in bucket.versions(key):
-            if version.key != key:
+        top = None
+        for version in (version for version in bucket.versions(key) if version.key == key):
+            top = top or version
+            # What a broken disk does not give is not asked for under another name: each attempt may take a minute.
+            skipped = version.marker or (version.latest and found.startswith(_UNREADABLE))
+            content, _ = (None, "") if skipped else self._given(key, version.id, chunk)
+            if content is None:
                 continue
-            if version.marker:
-                hidden = hidden or version.latest
-                continue
-            content, _ = _quietly(bucket, key, version.id, chunk)
-            if content is not None:
-                self.catalogue.note(_covered(chunk, hidden=hidden))
-                return content
+            if version is not top:
+                self.catalogue.note(_covered(chunk, hidden=top.marker))
+                self.catalogue.covered.add(key, top.modified if top.marker else None)
+            return content
         raise DamagedError(
-            f"{file.path}: chunk {bucket.name}/{key} {found}; no version of it is right; this point cannot be "
-            "restored, use an earlier one, and make a new one with every chunk sent again"
+            f"{file.path}: chunk {bucket.name}/{key} {found}; no version of it can be read and is right; this point "
+            "cannot be restored while that is so: use another one, and make a new one with every chunk sent again"
         )
+
+    def _given(self, key: str, version: str | None, chunk: Chunk) -> tuple[bytes | None, str]:
+        """See _quietly. An object that the target does not give, while it gives another one, is as good as missing.
+
+        Raises UnreadableError where it gives nothing else either: an outage says nothing of a point.
+        """
+        bucket, other = self.catalogue.bucket, self.catalogue.given
+        try:
+            return _quietly(bucket, key, version, chunk)
+        except UnreadableError:
+            if other is None or bucket.get(*other, limit=names.MANIFEST_BYTES) is None:
+                raise
+        try:
+            return _quietly(bucket, key, version, chunk)
+        except UnreadableError as error:
+            return None, f"{_UNREADABLE}, though {bucket.name}/{other[0]} can, so nobody knows what it holds ({error})"
 
     def _publish(self, key: str, content: bytes, what: str) -> None:
         done = self._writing.put(key, content)

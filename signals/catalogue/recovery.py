@@ -22,6 +22,7 @@ from signals.recovery_metrics import (
     RESTORE_RATE,
     RPO_TARGET,
     RTO_TARGET,
+    TAMPERED,
     VERIFY_SECONDS,
 )
 
@@ -76,6 +77,7 @@ METRICS: Final[tuple[Metric, ...]] = (
     ),
     _gauge(DAMAGED, *RECOVERY[DAMAGED], event=_VERIFIED),
     _gauge(POINTS, *RECOVERY[POINTS], event="old restore points were looked for"),
+    _gauge(TAMPERED, *RECOVERY[TAMPERED], event="a run came to its end and did not fail"),
     _gauge(
         LAST_FAILURE,
         *RECOVERY[LAST_FAILURE],

@@ -34,7 +34,7 @@ def recovery_groups(inputs: RuleInputs) -> tuple[Group, ...]:
     periods = inputs.thresholds.recovery_unverified_periods
     limit = round(aims.rpo_seconds + periods * aims.verify_period_seconds)
     points = (_too_old(aims), _missing(aims), _create_failing(), _clock_ahead())
-    checks = (_not_good(), _damaged(), _never_verified(limit), _unverified(limit), _verify_failing())
+    checks = (_not_good(), _tampered(), _damaged(), _never_verified(limit), _unverified(limit), _verify_failing())
     sizes = (_shrank(inputs.thresholds.recovery_shrink_high), _left_out(), _predicted(), _too_slow(aims))
     return (
         Group(name="plumbline-recovery-points", rules=points),
@@ -136,6 +136,22 @@ def _not_good() -> Alert:
         description=f"{_WHERE}: the last verification found {{{{ $value | humanize }}}} differences. The restore point "
         "cannot be trusted, and those after it may share its content. Likely causes: content is missing from the "
         "target or altered, the store was altered while it was read, a restore drops rows in this version.",
+        runbook="recovery-verification",
+    )
+
+
+def _tampered() -> Alert:
+    """For a day after it was last seen: a run that stores the right content again sees nothing any more."""
+    return Alert(
+        alert="RecoveryTargetTampered",
+        expr=f"max by ({_STACK}) (max_over_time({names.TAMPERED}[1d]))\n> 0",
+        wait="1m",
+        severity=Severity.P1,
+        summary="Somebody laid something over restore points",
+        description=f"{_WHERE}: {{{{ $value | humanize }}}} objects of the target are hidden, or have something over "
+        "them that this program never stored. What was stored first is locked, and was read. Likely causes: a key of "
+        "the target is in other hands, somebody works in the bucket by hand, a lifecycle rule hides objects, the "
+        "target's disks spoilt them.",
         runbook="recovery-verification",
     )
 

@@ -14,7 +14,7 @@ from recovery.stores.clickhouse.client import Client, connect
 from recovery.stores.clickhouse.restoring import Compared
 from recovery.stores.clickhouse.settings import Settings
 from recovery.stores.clickhouse.swapping import Swap
-from recovery.stores.configured import Configured
+from recovery.stores.configured import Configured, identity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +47,10 @@ class ClickHouse(Configured):
     def promoted(self, part: Part, reader: Reader) -> Compared | None:  # noqa: ARG002  # the figures are in the part itself
         """See Store: what is live, held against the part."""
         return restoring.compare(self.client, part, self.settings.database) if self._swap.promoted else None
+
+    def live(self, part: Part) -> bool:
+        """See Store."""
+        return self._swap.promoted and restoring.copy_of(self.client, self.settings.database) == identity(part)
 
     def promote(self, *, force: bool) -> str:
         """See recovery/ports.py."""

@@ -11,6 +11,7 @@ from recovery.stores.clickhouse.client import RefusedError
 from recovery.stores.clickhouse.definitions import quoted
 from recovery.stores.clickhouse.figures import Figures, Partition, TableFigures
 from recovery.stores.clickhouse.reading import path, version
+from recovery.stores.configured import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from recovery.stores.clickhouse.client import Client
     from recovery.stores.clickhouse.schema import Schema
 
+_MARK: Final = "plumbline: copy of "
 _MARGIN: Final = 2
 """Room that is asked for, in times of what the tables take: merging writes everything once more."""
 _INSERT: Final = {
@@ -56,7 +58,7 @@ def restore(client: Client, part: Part, reader: Reader, beside: str, tell: Tell)
     files = _files(part, wanted)
     _fits(client, part, wanted, beside)
     drop(client, beside)
-    client.execute(f"CREATE DATABASE {quoted(beside)} ENGINE = Atomic")
+    client.execute(f"CREATE DATABASE {quoted(beside)} ENGINE = Atomic COMMENT '{_MARK}{identity(part)}'")
     client.execute(f"CREATE TABLE {quoted(beside)}.{quoted(schema.UNFINISHED)} (a UInt8) ENGINE = MergeTree ORDER BY a")
     late = dict[str, TableFigures | None]()
     for name, table in wanted.tables.items():
@@ -71,6 +73,13 @@ def restore(client: Client, part: Part, reader: Reader, beside: str, tell: Tell)
     while late:
         late = _views(client, wanted, beside, late, files, reader)
     client.execute(f"DROP TABLE {quoted(beside)}.{quoted(schema.UNFINISHED)} SYNC")
+
+
+def copy_of(client: Client, database: str) -> str | None:
+    """Identity of the part that a database was made of, which goes with it when it is renamed; None without one."""
+    comment = "SELECT comment FROM system.databases WHERE name = {database:String}"
+    found = "".join(str(row[0]) for row in client.rows(comment, database=database))
+    return found.removeprefix(_MARK) if found.startswith(_MARK) else None
 
 
 def finished(client: Client, beside: str) -> bool:

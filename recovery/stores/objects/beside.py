@@ -10,10 +10,12 @@ import hashlib
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import File, Record
+from recovery.stores.configured import identity
 from recovery.stores.differ import Differences, Found
 from recovery.stores.objects.bucket import THREADS, BrokenError, Bucket, Listed, Meta, MissingError, again
 from recovery.stores.objects.ledger import batches, ledger
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 OBJECTS: Final = "objects/"
 _LIST: Final = "list.jsonl"
+_IDENTITY: Final = "copy-of"
 _END: Final = "end"
 _PLAIN: Final = Meta(key=_LIST, type="application/x-ndjson", headers={})
 
@@ -108,7 +111,12 @@ class Beside:
             self.bucket.delete(
                 found.key for found in self.bucket.listed(self.prefix) if not known.has(found.key[len(self.prefix) :])
             )
+        say(self.bucket, self.prefix + _IDENTITY, identity(part))
         self.bucket.put(self.prefix + _LIST, -1, _PLAIN, _list(listed_in(part, reader)))
+
+    def identity(self) -> str | None:
+        """Of the part that it is a copy of; None without a copy, or with one whose making did not write it."""
+        return word(self.bucket, self.prefix + _IDENTITY)
 
     def _put(self, file: File, meta: Meta, reader: Reader) -> None:
         self.bucket.put(self.prefix + name_of(file.path), file.size, meta, reader.read(file))
@@ -162,6 +170,20 @@ class Beside:
         """Delete it: the list first, so that a half of it is never taken for the whole."""
         self.bucket.delete([self.prefix + _LIST])
         return self.bucket.delete(found.key for found in self.bucket.listed(self.prefix))
+
+
+def word(bucket: Bucket, key: str) -> str | None:
+    """What a small object of ours says, None if there is none."""
+    try:
+        with bucket.opened(key) as source:
+            return b"".join(islice(source.pieces, 1)).decode("ascii", "replace")
+    except MissingError:
+        return None
+
+
+def say(bucket: Bucket, key: str, text: str) -> None:
+    """Write a small object of ours."""
+    bucket.put(key, -1, Meta(key=key, type="text/plain", headers={}), [text.encode()])
 
 
 def measured(bucket: Bucket, key: str, called: str) -> tuple[File, Meta]:

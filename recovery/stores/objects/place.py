@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from recovery.errors import RecoveryError
 from recovery.model import Record
-from recovery.stores.objects.beside import Beside, Entry, copied, lines, measured, name_of
+from recovery.stores.objects.beside import Beside, Entry, copied, lines, measured, name_of, say, word
 from recovery.stores.objects.bucket import THREADS, Meta, MissingError
 from recovery.stores.objects.ledger import Ledger, Row, batches, ledger
 from recovery.stores.objects.settings import REPLACED_PREFIX
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PLAN: Final = REPLACED_PREFIX + "plan.jsonl"
+_LIVE: Final = REPLACED_PREFIX + "live"
+"""Says of which part a promotion came to its end."""
 _NAMED: Final = 5
 
 
@@ -49,6 +51,7 @@ class Place:
 
     def promote(self, *, force: bool) -> str:
         """See Store.promote. Keys that the point does not have stay as they are."""
+        self.beside.bucket.delete([_LIVE])
         with ledger(self._file("promote")) as steps:
             left = self._classify(steps)
             if not force:
@@ -58,11 +61,17 @@ class Place:
             if count:
                 self._write_plan(steps)
                 self._each(steps, self._do)
+        if of := self.beside.identity():
+            say(self.beside.bucket, _LIVE, of)
         return (
             f"{self._where}: {count} objects put in their place by this promotion, {left} were there already; keys "
             "that the "
             "restore point does not have were left alone"
         )
+
+    def live(self, of: str) -> bool:
+        """Whether a promotion of the part of this identity came to its end and was neither confirmed nor put back."""
+        return word(self.beside.bucket, _LIVE) == of
 
     def _classify(self, steps: Ledger) -> int:
         """Note what must be written. Returns the number of keys that hold the right content already."""
@@ -127,6 +136,7 @@ class Place:
 
     def demote(self) -> str:
         """See Store.demote. What somebody wrote since the promotion stays."""
+        self.beside.bucket.delete([_LIVE])
         with ledger(self._file("demote")) as steps:
             for step in self._plan():
                 _note(steps, step)

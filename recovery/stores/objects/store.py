@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recovery.stores.configured import Configured
+from recovery.stores.configured import Configured, identity
 from recovery.stores.objects.beside import Beside
 from recovery.stores.objects.bucket import Bucket
 from recovery.stores.objects.place import Place
@@ -39,6 +39,10 @@ class Objects(Configured):
     def compare(self, part: Part, reader: Reader) -> Compared:
         """See Store."""
         return self._place().beside.compare(part, reader)
+
+    def live(self, part: Part) -> bool:
+        """See Store."""
+        return self._place().live(identity(part))
 
     def promote(self, *, force: bool) -> str:
         """See Store."""

@@ -120,6 +120,12 @@ class Postgres(Configured):
         lines = (f"{self.settings.database} is no copy of this point",) if other else ()
         return difference.Comparison(lines, {})
 
+    def live(self, part: Part) -> bool:
+        """See Store."""
+        with swap.maintenance(login(self.settings)) as connection:
+            found = swap.names(connection, self.settings)
+        return found.database and not found.copy and found.current_of == _dump_of(part).sha256
+
     def promote(self, *, force: bool) -> str:
         """Rename `database` to `replaced_as` and `restore_as` to `database`."""
         return f"{self.name}: {swap.promote(login(self.settings), self.settings, force=force)}"

@@ -17,8 +17,21 @@ if TYPE_CHECKING:
 PARTIAL: Final = b"incomplete copy"
 COPY: Final = b"copy"
 REPLACED: Final = b"replaced"
+_OF: Final = b" of "
 _QUEUED: Final = 4 * 2**20
 """Bytes that a transaction may hold: both sides keep it in memory."""
+
+
+def state(server: Server) -> tuple[bytes | None, str]:
+    """What the database beside is, None if it has no key of ours; and the identity of the part whose copy it is, or
+    whose copy took its place."""
+    word, _, of = (server.beside.get(SENTINEL) or b"").partition(_OF)
+    return word or None, of.decode("ascii", "replace")
+
+
+def marked(word: bytes, of: str) -> bytes:
+    """What our key holds: see `state`."""
+    return word + _OF + of.encode("ascii", "replace")
 
 
 def rebuild(server: Server, pieces: Iterable[Piece], *, fields_expire: bool) -> None:
@@ -48,13 +61,13 @@ def refuse_new(server: Server, new: Iterator[bytes]) -> None:
 
 
 def refuse_foreign(server: Server) -> None:
-    state, count = server.beside.get(SENTINEL), server.beside.dbsize()
-    if state == REPLACED:
+    (word, _), count = state(server), server.beside.dbsize()
+    if word == REPLACED:
         raise RecoveryError(
             f"{server.name}: database {server.beside_number} holds what a promotion replaced; run confirm or demote "
             "first"
         )
-    if state is None and count:
+    if word is None and count:
         raise RecoveryError(
             f"{server.name}: database {server.beside_number} holds {count} keys of somebody else; nothing was "
             "changed; name an "
@@ -62,15 +75,16 @@ def refuse_foreign(server: Server) -> None:
         )
 
 
-def emptied(server: Server, state: bytes) -> None:
+def emptied(server: Server, word: bytes) -> None:
     with server.beside.pipeline(transaction=True) as queue:
         queue.flushdb()
-        queue.set(SENTINEL, state)
+        queue.set(SENTINEL, word)
         queue.execute()
 
 
-def exchange(server: Server, state: bytes) -> None:
+def exchange(server: Server, word: bytes) -> None:
     """Exchange the two, and have our key stay where it is: in one transaction, nobody sees a half of it."""
+    _, of = state(server)
     if server.live.exists(SENTINEL):
         raise RecoveryError(
             f"{server.name}: database {server.live_number} has a key {SENTINEL.decode()}, which only a copy has; the "
@@ -78,7 +92,7 @@ def exchange(server: Server, state: bytes) -> None:
             "in url_file names a database that is somebody's restore_database"
         )
     with server.beside.pipeline(transaction=True) as queue:
-        queue.set(SENTINEL, state)
+        queue.set(SENTINEL, marked(word, of))
         queue.move(SENTINEL, server.live_number)
         queue.execute_command("SWAPDB", server.live_number, server.beside_number)
         queue.execute()

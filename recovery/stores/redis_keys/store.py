@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from recovery.errors import RecoveryError
 from recovery.model import Part
-from recovery.stores.configured import Configured
+from recovery.stores.configured import Configured, identity
 from recovery.stores.differ import Differences, Found
 from recovery.stores.redis_keys.beside import (
     COPY,
@@ -19,9 +19,11 @@ from recovery.stores.redis_keys.beside import (
     REPLACED,
     emptied,
     exchange,
+    marked,
     rebuild,
     refuse_foreign,
     refuse_new,
+    state,
 )
 from recovery.stores.redis_keys.file import KEYS_FILE, differ, file_of, gone_by_itself, known, pieces
 from recovery.stores.redis_keys.read import Figures, Known, Scan, UnknownError, called
@@ -94,13 +96,13 @@ class Keys(Configured):
                 rebuild(server, batch, fields_expire=fields_expire)
                 count += sum(piece.last for piece in batch)
                 tell(f"{self.name}: {count} keys written")
-            server.beside.set(SENTINEL, COPY)
+            server.beside.set(SENTINEL, marked(COPY, identity(part)))
 
     def compare(self, part: Part, reader: Reader) -> Compared:
         """See Store. Keys that have expired by now are counted and not missed."""
         server = Server(self.settings)
         with server.said(f"database {server.beside_number} cannot be read"):
-            whole = server.beside.get(SENTINEL) == COPY
+            whole = state(server)[0] == COPY
         compared = self._compared(server, server.beside, part, reader)
         if whole:
             return compared
@@ -111,8 +113,14 @@ class Keys(Configured):
         """See Store: what is live, held against the part."""
         server = Server(self.settings)
         with server.said(f"database {server.beside_number} cannot be read"):
-            replaced = server.beside.get(SENTINEL) == REPLACED
+            replaced = state(server)[0] == REPLACED
         return self._compared(server, server.live, part, reader) if replaced else None
+
+    def live(self, part: Part) -> bool:
+        """See Store."""
+        server = Server(self.settings)
+        with server.said(f"database {server.beside_number} cannot be read"):
+            return state(server) == (REPLACED, identity(part))
 
     def _compared(self, server: Server, client: Client, part: Part, reader: Reader) -> Found:
         _, fields_expire = server.version()
@@ -144,10 +152,10 @@ class Keys(Configured):
         """See Store."""
         server = Server(self.settings)
         with server.said("databases cannot be exchanged"):
-            state = server.beside.get(SENTINEL)
-            if state == REPLACED:
+            word, _ = state(server)
+            if word == REPLACED:
                 return f"{self.name}: promoted already, nothing was changed; confirm or demote comes next"
-            if state != COPY:
+            if word != COPY:
                 raise RecoveryError(
                     f"{self.name}: database {server.beside_number} holds no complete copy; run restore first"
                 )
@@ -170,7 +178,7 @@ class Keys(Configured):
         """See Store."""
         server = Server(self.settings)
         with server.said("databases cannot be exchanged"):
-            if server.beside.get(SENTINEL) != REPLACED:
+            if state(server)[0] != REPLACED:
                 return f"{self.name}: nothing was promoted, or it was put back already"
             exchange(server, COPY)
         return f"{self.name}: what was replaced is database {server.live_number} again; the copy stands beside"
@@ -183,15 +191,15 @@ class Keys(Configured):
         """See Store. Raises RecoveryError while a promotion is neither confirmed nor put back."""
         server = Server(self.settings)
         with server.said("cannot be read"):
-            if server.beside.get(SENTINEL) == REPLACED:
+            if state(server)[0] == REPLACED:
                 refuse_foreign(server)
         return self._flush(None, "the copy beside")
 
-    def _flush(self, state: bytes | None, what: str) -> str:
+    def _flush(self, wanted: bytes | None, what: str) -> str:
         server = Server(self.settings)
         with server.said("database cannot be emptied"):
-            held = server.beside.get(SENTINEL)
-            if held is None or held not in ((PARTIAL, COPY) if state is None else (state,)):
+            held, _ = state(server)
+            if held is None or held not in ((PARTIAL, COPY) if wanted is None else (wanted,)):
                 return f"{self.name}: database {server.beside_number} does not hold {what}; nothing was deleted"
             server.beside.flushdb()
         return f"{self.name}: {what} was deleted from database {server.beside_number}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ROOMS = ("bin", "cli", "components", "gate", "sandbox", "signals", "smoke", "stacks", "tests")
+ROOMS = ("bin", "cli", "components", "gate", "recovery", "sandbox", "signals", "smoke", "stacks", "tests")
 SUFFIXES = ("py", "md", "toml", "yaml", "yml", "json", "xml", "html", "lock", "mod", "sum", "ini", "j2")
 PREFIX = "plumbline:"
 NOT_CATALOGUED = {

@@ -65,6 +65,11 @@ class Shelf:
         del part, reader
         return None
 
+    def live(self, part: Part) -> bool:
+        """It cannot tell."""
+        del part
+        return False
+
     def promote(self, *, force: bool) -> str:
         """Refuses texts of its own."""
         self._called("promote")

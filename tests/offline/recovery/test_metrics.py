@@ -45,7 +45,9 @@ POINT = Point(
 )
 GOOD = Verification(point=POINT.id, started=RUN.ended, seconds=8.0, differences=(), figures={})
 BAD = GOOD.model_copy(update={"differences": ("postgres: rows of run: 4, not 5", "redis: keys: 0, not 1")})
-MEASURED = Measured(sizes={"postgres": 4000, "objects": 96000}, seconds={"postgres": 2.5, "objects": 1.5}, new_bytes=70)
+MEASURED = Measured(
+    sizes={"postgres": 4000, "objects": 96000}, seconds={"postgres": 2.5, "objects": 1.5}, new_bytes=70, tampered=2
+)
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,7 @@ def test_a_point_that_was_made_is_told(empty: str) -> None:
         "plumbline_recovery_create_duration_seconds postgres": 2.5,
         "plumbline_recovery_create_duration_seconds objects": 1.5,
         "plumbline_recovery_point_new_bytes": 70,
+        "plumbline_recovery_tampered_objects": 2,
         "plumbline_recovery_rpo_target_seconds": 86400,
         "plumbline_recovery_rto_target_seconds": 3600,
         "plumbline_recovery_last_failure_timestamp_seconds none": 0,
@@ -119,7 +122,7 @@ def test_a_success_takes_back_a_failure_whatever_its_clock_said(empty: str, year
 
 def test_a_verification_that_is_not_good_takes_back_nothing(empty: str) -> None:
     push(empty, names.VERIFY, failed(RUN, store="redis"))
-    push(empty, names.VERIFY, verified(RUN, BAD, restored_bytes=1, newest_good=None, damaged=1))
+    push(empty, names.VERIFY, verified(RUN, BAD, restored_bytes=1, newest_good=None, damaged=1, tampered=0))
     assert held(empty, names.VERIFY)[f"{names.LAST_FAILURE} redis"] == ENDED
 
 
@@ -136,7 +139,7 @@ def test_a_job_that_only_ever_failed_promises_and_shows_no_success() -> None:
 
 
 def test_a_run_without_a_schedule_promises_nothing() -> None:
-    for values in (made(BY_HAND), failed(BY_HAND, store=None), pruned(BY_HAND, kept=1)):
+    for values in (made(BY_HAND), failed(BY_HAND, store=None), pruned(BY_HAND, kept=1, tampered=0)):
         assert JOB_PERIOD not in values
     assert made(BY_HAND)[JOB_SUCCESS] == ENDED
 
@@ -144,7 +147,7 @@ def test_a_run_without_a_schedule_promises_nothing() -> None:
 def test_a_store_that_left_the_point_leaves_the_group(empty: str) -> None:
     push(empty, names.CREATE, made())
     alone = POINT.model_copy(update={"parts": POINT.parts[:1]})
-    measured = Measured(sizes={"postgres": 1}, seconds={"postgres": 1}, new_bytes=0)
+    measured = Measured(sizes={"postgres": 1}, seconds={"postgres": 1}, new_bytes=0, tampered=0)
     push(empty, names.CREATE, created(RUN, alone, measured, rpo_seconds=1, rto_seconds=1))
     assert [name for name in held(empty, names.CREATE) if name.startswith(names.POINT_BYTES)] == [
         f"{names.POINT_BYTES} postgres"
@@ -160,7 +163,7 @@ def test_a_store_that_was_not_measured_is_refused(key: str, stores: dict[str, fl
 
 
 def test_a_good_verification_is_told(empty: str) -> None:
-    values = verified(RUN, GOOD, restored_bytes=100_000, newest_good=POINT, damaged=1)
+    values = verified(RUN, GOOD, restored_bytes=100_000, newest_good=POINT, damaged=1, tampered=3)
     assert push(empty, names.VERIFY, values) is None
     assert held(empty, names.VERIFY) == {
         "plumbline_job_last_success_timestamp_seconds": ENDED,
@@ -169,15 +172,16 @@ def test_a_good_verification_is_told(empty: str) -> None:
         "plumbline_recovery_verification_duration_seconds": 8,
         "plumbline_recovery_verification_differences": 0,
         "plumbline_recovery_points_damaged": 1,
+        "plumbline_recovery_tampered_objects": 3,
         "plumbline_recovery_restore_bytes_per_second": 12500,
         "plumbline_recovery_last_failure_timestamp_seconds none": 0,
     }
 
 
 def test_a_verification_with_differences_is_no_success_and_tells_no_speed(empty: str) -> None:
-    push(empty, names.VERIFY, verified(RUN, GOOD, restored_bytes=100_000, newest_good=POINT, damaged=0))
+    push(empty, names.VERIFY, verified(RUN, GOOD, restored_bytes=100_000, newest_good=POINT, damaged=0, tampered=0))
     later = replace(RUN, ended=datetime(2026, 11, 30, 8, 30, tzinfo=UTC))
-    push(empty, names.VERIFY, verified(later, BAD, restored_bytes=1, newest_good=None, damaged=1))
+    push(empty, names.VERIFY, verified(later, BAD, restored_bytes=1, newest_good=None, damaged=1, tampered=5))
     assert held(empty, names.VERIFY) == {
         JOB_SUCCESS: ENDED,
         JOB_PERIOD: 3600,
@@ -185,6 +189,7 @@ def test_a_verification_with_differences_is_no_success_and_tells_no_speed(empty:
         names.VERIFY_SECONDS: 8,
         names.DIFFERENCES: 2,
         names.DAMAGED: 1,
+        names.TAMPERED: 5,
         names.RESTORE_RATE: 12500,
         f"{names.LAST_FAILURE} none": 0,
     }
@@ -192,15 +197,16 @@ def test_a_verification_with_differences_is_no_success_and_tells_no_speed(empty:
 
 def test_no_speed_is_told_of_a_verification_that_took_no_time() -> None:
     instant = GOOD.model_copy(update={"seconds": 0.0})
-    assert names.RESTORE_RATE not in verified(RUN, instant, restored_bytes=5, newest_good=POINT, damaged=0)
+    assert names.RESTORE_RATE not in verified(RUN, instant, restored_bytes=5, newest_good=POINT, damaged=0, tampered=0)
 
 
 def test_what_was_pruned_is_told(empty: str) -> None:
-    assert push(empty, names.PRUNE, pruned(RUN, kept=14)) is None
+    assert push(empty, names.PRUNE, pruned(RUN, kept=14, tampered=4)) is None
     assert held(empty, names.PRUNE) == {
         JOB_SUCCESS: ENDED,
         JOB_PERIOD: 3600,
         names.POINTS: 14,
+        names.TAMPERED: 4,
         f"{names.LAST_FAILURE} none": 0,
     }
 
@@ -221,8 +227,8 @@ def test_names_that_need_quoting_stay_what_they_are(empty: str) -> None:
 
 
 def test_every_metric_of_the_catalogue_is_pushed_and_with_its_type(empty: str) -> None:
-    every = made() | verified(RUN, GOOD, restored_bytes=1, newest_good=POINT, damaged=0)
-    every |= pruned(RUN, kept=1) | failed(RUN, store="x")
+    every = made() | verified(RUN, GOOD, restored_bytes=1, newest_good=POINT, damaged=0, tampered=0)
+    every |= pruned(RUN, kept=1, tampered=0) | failed(RUN, store="x")
     assert set(names.RECOVERY) == set(every) - {JOB_SUCCESS, JOB_PERIOD}
     assert push(empty, names.CREATE, every) is None
     group = requests.get(f"{empty}/api/v1/metrics", timeout=10).json()["data"][0]
@@ -288,7 +294,7 @@ def answering(*statuses: int) -> tuple[list[str], ThreadingHTTPServer]:
     return asked, ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
 
-VALUES = pruned(RUN, kept=1)
+VALUES = pruned(RUN, kept=1, tampered=0)
 POST = "POST /metrics/job/recovery-prune"
 
 

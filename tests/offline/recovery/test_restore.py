@@ -9,7 +9,7 @@ import pytest
 from recovery.create import create
 from recovery.errors import RecoveryError
 from recovery.registry import KINDS
-from recovery.restore import chosen, each, promote, restore
+from recovery.restore import chosen, each, live, once_more, promote, restore
 from recovery.stores.clickhouse import ClickHouse
 from recovery.stores.objects.store import Objects
 from recovery.stores.postgres import Postgres
@@ -139,12 +139,54 @@ def test_a_step_is_tried_on_every_store() -> None:
 class Resuming(Shelf):
     """Tells what it was promoted to, as the real stores do."""
 
+    given: frozenset[str] = frozenset()
+
     def promoted(self, part: Part, reader: Reader) -> Compared | None:
         """Held against the part; None without a promotion."""
         if self.replaced is None:
             return None
         held = {file.path: b"".join(reader.read(file)).decode() for file in part.files}
         return Compared(() if held == self.held else ("it holds something else",), {})
+
+    def live(self, part: Part) -> bool:
+        """The promotion is of the part whose texts it was given."""
+        return self.replaced is not None and self.given == {file.path for file in part.files}
+
+    def promote(self, *, force: bool) -> str:
+        """Remembers what it was given."""
+        self.given = frozenset(self.beside or {})
+        return super().promote(force=force)
+
+
+def test_a_point_is_live_when_every_store_says_so(point: Point, vault: Memory) -> None:
+    stores = (Resuming("runs"), Resuming("points"))
+    with pytest.raises(RecoveryError, match="has no part silences"):
+        live(point, (*stores, Shelf("silences", copy_in_work=True)))
+    assert not live(point, stores)
+    restore(point, stores, vault, silent)
+    assert not live(point, stores)
+    stores[0].promote(force=False)
+    assert not live(point, stores), "the other store waits"
+    stores[1].promote(force=False)
+    assert live(point, stores)
+    stores[1].held["later"] = "written since"
+    assert live(point, stores)
+    assert once_more(point, stores, vault, silent) == ("points: it holds something else",)
+    stores[1].given = frozenset({"of another point"})
+    assert not live(point, stores)
+    stores[0].demote()
+    assert not live(point, stores)
+
+
+def test_a_store_whose_copy_went_with_its_pod_gets_what_it_lacks(point: Point, vault: Memory) -> None:
+    stores = (Resuming("runs"), Shelf("points", copy_in_work=True))
+    restore(point, stores[:1], vault, silent)
+    stores[0].promote(force=False)
+    stores[0].calls.clear()
+    assert live(point, stores)
+    assert once_more(point, stores, vault, silent) == ()
+    assert (stores[0].calls, stores[1].held) == ([], POINTS)
+    assert not live(point, stores[1:]), "it cannot tell"
 
 
 def test_a_killed_promotion_is_ended_by_the_next_one(point: Point, vault: Memory) -> None:

@@ -141,6 +141,7 @@ BROKEN_RECOVERY = {
     "RecoveryCreateFailing": ("recovery_last_failure", 'store="postgres"', "39720x2 stale", "39720x155"),
     "RecoveryVerifyFailing": ("recovery_last_failure", "verify", "14400x3 0x236", "14400x240"),
     "RecoveryVerificationFailed": ("verification_differences", "verify", "0x288", "0x99 1x20 0x167"),
+    "RecoveryTargetTampered": ("tampered_objects", "create", "0x288", "0x99 1x20 0x167"),
     "RecoveryPointDamaged": ("points_damaged", "verify", "0x288", "0x199 1x20 0x67"),
     "RecoveryClockAhead": ("last_verified_point", "verify", "7200x236", "97200x236"),
     "RecoveryPointShrank": ("point_bytes", "clickhouse", "1000000x288", "1000000x200 300000000x86"),

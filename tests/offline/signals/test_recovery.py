@@ -102,6 +102,9 @@ def test_every_metric_is_on_the_page_of_the_pushgateway_and_comes_with_an_event(
 CHANGES = [
     ("RecoveryPointTooOld", "last_over_time(plumbline_recovery_last_point_timestamp_seconds[1d])", names.LAST_POINT),
     ("RecoveryVerificationFailed", f"last_over_time({names.DIFFERENCES}[1d])", names.DIFFERENCES),
+    ("RecoveryTargetTampered", "[1d]", "[5m]"),
+    ("RecoveryTargetTampered", f"max_over_time({names.TAMPERED}[1d])", f'{names.TAMPERED}{{job="recovery-verify"}}'),
+    ("RecoveryTargetTampered", "> 0", ">= 0"),
     ("RecoveryVerificationTooOld", "[1d]) > 0)", "[1d]))"),
     ("RecoveryNeverVerified", " > 0)", ")"),
     ("RecoveryCreateFailing", '{job="recovery-create"}', ""),
