@@ -41,6 +41,10 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _log.error("interrupted; %s", _left(options.word))
         return INTERRUPTED
+    except Exception:
+        # Python's own exit code would be 1, and that is a verdict on a restore point.
+        _log.exception("error: a fault of this program; nothing was judged, report it with what is above")
+        return FAILED
     for note in outcome.notes:
         _log.warning("note: %s", note)
     if options.json:
