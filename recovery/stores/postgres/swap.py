@@ -51,11 +51,21 @@ class Names:
 def maintenance(login: Login) -> Iterator[Connection]:
     """A connection to a database that is none of ours, alone with the names of databases."""
     with connected(login, "postgres") as connection:
-        if not one(connection, "SELECT pg_try_advisory_lock(%s)", _LOCK):
+        if not _locked(connection):
             raise RecoveryError(
                 f"another run restores or renames databases at {login.host}:{login.port}; wait until it has ended"
             )
         yield connection
+
+
+def _locked(connection: Connection) -> bool:
+    """Whether the lock is ours. The server gives back that of a run that has ended when it notices, in a moment."""
+    until = time.monotonic() + _GOING_SECONDS
+    while not one(connection, "SELECT pg_try_advisory_lock(%s)", _LOCK):
+        if time.monotonic() > until:
+            return False
+        time.sleep(_GOING_SECONDS / 20)
+    return True
 
 
 def names(connection: Connection, settings: Settings) -> Names:

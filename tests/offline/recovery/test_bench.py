@@ -77,7 +77,7 @@ def test_figures_are_measured(report: Report) -> None:
             found = step.cost
             assert found.seconds > 0
             # A tool that is done in a moment may be over before a busy machine has let anybody look at it.
-            if step.ours or found.peak or found.cpu > 0.3:
+            if step.ours or found.cpu > 0.3:
                 assert found.peak > 1, f"{store.name}, {step.name}: no program has so little memory"
             assert found.servers_peak > 1, f"{store.name}, {step.name}: no server has so little memory"
         assert store.step(steps.FIRST).cost.cpu > 0
