@@ -8,10 +8,12 @@ KIT ?= $(HOME)/plumbline-recovery-kit
 INTO ?= $(HOME)/plumbline-recovered
 POINT ?= latest-verified
 DESTROY ?= no
+WORKLOAD ?= list
+FOR ?= 30m
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill debug-logs check test bench env programs lock golden
 
 help: ## list these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -49,13 +51,16 @@ recovery-secrets: ## without a cluster: open the secrets of POINT (default: the 
 drill: ## restore a point into a stack of its own, compare, time it; DESTROY=yes destroys SwanLab of STACK first
 	@$(PLUMBLINE) drill --stack $(STACK) --destroy $(DESTROY)
 
+debug-logs: ## keep what WORKLOAD=namespace/name logs below the lowest level FOR=30m, it ends by itself; FOR=0 ends it now; alone: list
+	@$(PLUMBLINE) debug-logs --stack $(STACK) --workload $(WORKLOAD) --for $(FOR)
+
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check
 
 test: ## check, then the live tests on an embedded cluster of their own
 	@$(PLUMBLINE) test
 
-bench: ## times per stage beside their aims, SwanLab beside its stores; COLD=1 an empty cache too (30 minutes)
+bench: ## times per stage beside their aims, SwanLab beside its stores; ONLY=signals, recovery, telemetry instead; COLD=1 an empty cache too (30 minutes)
 	@$(PLUMBLINE) bench --cold $(COLD)
 
 env: ## print the line that puts bin/ on PATH: eval "$(make env)"

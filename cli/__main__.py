@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import bench, deploy, develop, drill, embedded, inspect, recovery, recovery_secrets, regression
+from cli import bench, debug_logs, deploy, develop, drill, embedded, inspect, recovery, recovery_secrets, regression
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
 from sandbox.cluster.layout import CONTEXT, direct
@@ -108,6 +108,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     drilled = verbs.add_parser("drill")
     drilled.add_argument("--stack", default=EMBEDDED)
     drilled.add_argument("--destroy", default="no", choices=("no", "yes"))
+    debugged = verbs.add_parser("debug-logs")
+    debugged.add_argument("--stack", default=EMBEDDED)
+    debugged.add_argument("--workload", default=debug_logs.LIST)
+    debugged.add_argument("--for", dest="span", default="30m")
     for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
@@ -142,6 +146,7 @@ def _run(options: argparse.Namespace) -> int:
             Path(options.kit), Path(options.into), options.point
         ),
         "drill": lambda: drill.drill(home, stack, progress, destroy=options.destroy == "yes"),
+        "debug-logs": lambda: debug_logs.debug_logs(home, stack, progress, options.workload, options.span),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
         "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),

@@ -1,5 +1,5 @@
-"""`bench`: how long each stage takes on this machine, what SwanLab does beside its own stores, what 8192 GPUs and a
-restore point cost.
+"""`bench`: how long each stage takes on this machine, what SwanLab does beside its own stores, what 8192 GPUs, a
+restore point, and traces and logs cost.
 
 Nothing is asserted on time: the aims stand beside the figures. Stages run on a cluster state of their own. The cold
 figure needs an empty cache and some 30 minutes; it is measured with `make bench COLD=1`, in a home of its own that is
@@ -35,11 +35,13 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "signals": ("signals",),
     "experiments": ("experiments",),
     "recovery": ("recovery",),
-    "all": ("stages", "signals", "recovery"),
+    "telemetry": ("telemetry",),
+    "all": ("stages", "signals", "recovery", "telemetry"),
 }
 SIGNALS_REPORT: Final = ROOT / ".out" / "bench" / "signals.json"
 EXPERIMENTS_REPORT: Final = ROOT / ".out" / "bench" / "experiments.json"
 RECOVERY_REPORT: Final = ROOT / ".out" / "bench" / "recovery.json"
+TELEMETRY_REPORT: Final = ROOT / ".out" / "bench" / "telemetry.json"
 END_SECONDS: Final = 90.0  # two programs with 30 seconds each to end, or what was written to remove, and room
 AIMS: Final = {
     "cold: make up, every cache empty": 35 * 60,
@@ -64,9 +66,12 @@ def bench(home: Home, progress: Progress, *, cold: bool) -> int:
         code = signals(home, progress) or code
     if "recovery" in wanted:
         code = recovery() or code
+    if "telemetry" in wanted:
+        code = telemetry(home, progress) or code
     if wanted == CHOICES["stages"]:
         print("\n  rules and queries at 8192 GPUs, 7 minutes, no cluster: make bench ONLY=signals")
         print("  restore points beside the raw tools, 10 minutes, no cluster: make bench ONLY=recovery")
+        print("  collectors beside the same without processors, 5 minutes, no cluster: make bench ONLY=telemetry")
     return code
 
 
@@ -143,6 +148,14 @@ def signals(home: Home, progress: Progress) -> int:
 def recovery() -> int:
     """Run the bench of recovery to its end, as the bench of signals. Returns its exit code."""
     return _attached([sys.executable, "-m", "tests.bench.recovery", "--out", str(RECOVERY_REPORT)], os.environ)
+
+
+def telemetry(home: Home, progress: Progress) -> int:
+    """Run the bench of telemetry to its end, as the bench of signals. Returns its exit code."""
+    programs.ensure(home, ["otel-collector"], progress)
+    argv = [sys.executable, "-m", "tests.bench.telemetry"]
+    argv += ["--collector", str(programs.binary(home, "otelcol-contrib")), "--out", str(TELEMETRY_REPORT)]
+    return _attached(argv, os.environ)
 
 
 def _attached(argv: list[str], environment: Mapping[str, str]) -> int:

@@ -37,6 +37,9 @@ ENGINE_PROGRAMS: Final = (
     "prometheus",
     "alertmanager",
 )
+_LINTERS: Final = {"plumbline:otel_collector": "otel-collector", "plumbline:traces": "jaeger"}
+"""Section of a stack file → program that judges its configuration. Each takes minutes to build, so it is not built for
+a stack that does not name it."""
 IMPACTS: Final = {"smoke": "sentinel", "prove": "disruptive"}
 
 
@@ -48,8 +51,9 @@ def up(home: Home, stack: str, progress: Progress) -> int:
     if engine.state is not None:
         embedded.build(home, progress)
     else:
-        programs.ensure(home, ENGINE_PROGRAMS, progress)
-        programs.prune(home, ENGINE_PROGRAMS, progress)
+        wanted = engine_programs(engine)
+        programs.ensure(home, wanted, progress)
+        programs.prune(home, wanted, progress)
     with guard(engine, "make up"):
         if engine.state is not None:
             _prepare_embedded(engine, progress)
@@ -68,12 +72,19 @@ def up(home: Home, stack: str, progress: Progress) -> int:
     return code
 
 
+def engine_programs(engine: Engine) -> tuple[str, ...]:
+    """Programs that the engine needs to deploy this stack."""
+    path = engine.config_file
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return (*ENGINE_PROGRAMS, *(program for section, program in _LINTERS.items() if section in text))
+
+
 def preview(home: Home, stack: str, progress: Progress) -> int:
     """Show what `up` would change. For `local` the cluster must be running."""
     engine = engine_for(home, stack)
     if engine.state is not None:
         require_running(engine)
-    programs.ensure(home, ENGINE_PROGRAMS, progress)
+    programs.ensure(home, engine_programs(engine), progress)
     engine.select()
     return engine.attached("preview", "--diff", "--stack", stack)
 

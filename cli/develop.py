@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from sandbox.progress import Progress
 
 TEST_STATE: Final = "test"
-LINTERS: Final = ("prometheus", "alertmanager", "pushgateway", "helm")
+LINTERS: Final = ("prometheus", "alertmanager", "pushgateway", "helm", "otel-collector", "victoria-logs", "jaeger")
+TOOLS: Final = ("promtool", "amtool", "pushgateway", "helm", "otelcol-contrib", "victoria-logs-prod", "jaeger-linux")
+"""Programs of these that tests find on PATH."""
 CODE: Final = (
     *("__main__.py", "bin", "cli", "components", "gate", "recovery"),
     *("sandbox", "signals", "smoke", "stacks", "tests"),
@@ -90,6 +92,7 @@ def golden(home: Home) -> int:
     modules = (
         "tests.offline.components.golden",
         "tests.offline.components.swanlab.golden",
+        "tests.offline.components.otel_collector.golden",
         "tests.offline.docs.reference",
     )
     return max(_step(home, module, ("-m", module, "--write")) for module in modules)
@@ -98,6 +101,6 @@ def golden(home: Home) -> int:
 def _step(home: Home, title: str, arguments: Sequence[str]) -> int:
     print(f"── {title}", file=sys.stderr, flush=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    tools = [str(binary(home, tool).parent) for tool in ("promtool", "amtool", "pushgateway", "helm")]
+    tools = [str(binary(home, tool).parent) for tool in TOOLS]
     environment["PATH"] = os.pathsep.join((*tools, environment.get("PATH", "")))
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, check=False).returncode

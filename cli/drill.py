@@ -32,7 +32,7 @@ def drill(home: Home, stack: str, progress: Progress, *, destroy: bool) -> int:
     engine = engine_for(home, stack)
     with deploy.guard(engine, "make drill"):
         deploy.require_running(engine)
-        programs.ensure(home, deploy.ENGINE_PROGRAMS, progress)
+        programs.ensure(home, deploy.engine_programs(engine), progress)
         book = Book(_directory(engine))
         last = book.read()
         if last is not None and last.ruined and not destroy:

@@ -20,7 +20,7 @@ from sandbox.cluster.facts import read_process
 from sandbox.cluster.layout import direct
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError, run
-from sandbox.programs.build import binary
+from sandbox.programs.build import binary, directory
 from sandbox.programs.spec import catalogue
 
 if TYPE_CHECKING:
@@ -77,8 +77,10 @@ class Engine:
         return env
 
     def _program_directories(self) -> list[Path]:
+        """A stack without telemetry has none of its linters built: whoever needs one says that it is missing."""
         names = ("pulumi-resource-kubernetes", "kubectl", "promtool", "amtool")
-        return [engine_directory(self.home), *(binary(self.home, name).parent for name in names)]
+        linters = [directory(self.home, catalogue()[1][name]) / "bin" for name in ("otel-collector", "jaeger")]
+        return [engine_directory(self.home), *(binary(self.home, name).parent for name in names), *linters]
 
     def argv(self, arguments: Sequence[str]) -> list[str]:
         """Command line of the engine. For `local`, commands that read the stack file are given the state's copy."""

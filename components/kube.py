@@ -9,7 +9,7 @@ import pulumi_kubernetes as k8s
 
 from components.errors import DeployError
 from components.naming import logical_name
-from components.objects import RETAIN, Manifest, identity
+from components.objects import RETAIN, WRITTEN_BY_OTHERS, Manifest, identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,15 +61,19 @@ def child(parent: pulumi.Resource) -> pulumi.ResourceOptions:
 
 
 def register(logical: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> pulumi.CustomResource:
-    """Register a manifest as the typed resource of its kind. An object marked as retained survives `pulumi destroy`.
+    """Register a manifest as the typed resource of its kind. An object marked as retained survives `pulumi destroy`,
+    and fields marked as written by others keep what those wrote.
 
     Raises DeployError for a kind that has no entry in KINDS.
     """
     kind = (str(manifest["apiVersion"]), str(manifest["kind"]))
     if kind not in KINDS:
         raise DeployError(f"{identity(manifest)}: kind {kind} is not in components/kube.py KINDS; add it there.")
-    if manifest["metadata"].get("annotations", {}).get(RETAIN) == "true":
+    annotations = manifest["metadata"].get("annotations", {})
+    if annotations.get(RETAIN) == "true":
         opts.retain_on_delete = True
+    if WRITTEN_BY_OTHERS in annotations:
+        opts.ignore_changes = annotations[WRITTEN_BY_OTHERS].split(",")
     # The generated classes take plain dictionaries in Kubernetes' own spelling, but their types know only snake case.
     fields = cast("dict[str, Any]", {k: v for k, v in manifest.items() if k not in ("apiVersion", "kind")})
     return KINDS[kind](logical, opts=opts, **{_snake(key): value for key, value in fields.items()})

@@ -18,6 +18,9 @@ The engine names a new field manager whenever it creates an object. A stack made
 their fields with the manager of the destroyed one, and the first change of a value would be refused as a conflict.
 """
 
+WRITTEN_BY_OTHERS = f"{PART_OF}/written-by-others"
+"""Annotation of an object of which the stack writes the first content alone: its fields, joined by commas."""
+
 POD_SECURITY = "restricted"
 NODE_POD_SECURITY = "privileged"
 """Pod Security Admission refuses host paths at both lower levels, whatever they are mounted for."""

@@ -142,4 +142,27 @@ EXCEPTIONS: tuple[PolicyException, ...] = (
             ),
         )
     ),
+    PolicyException(
+        kind="DaemonSet",
+        name="otel-agent",
+        rule="runs_as_non_root",
+        complaint="container otel-agent may run as root; *",
+        reason="the runtime writes logs of containers for root alone, and the kubelet makes the queue's directory for "
+        "root; without a capability it is no more than the owner of those files",
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="otel-agent",
+        rule="stays_off_the_node",
+        complaint="volume pod-logs mounts the node's /var/log/pods read-only",
+        reason="what containers print is nowhere else",
+    ),
+    PolicyException(
+        kind="DaemonSet",
+        name="otel-agent",
+        rule="stays_off_the_node",
+        complaint="volume queue mounts the node's * writable",
+        reason="how far each log was read, and what the gateway has not taken, must outlive the pod on its node; the "
+        "settings name the directory, which may be neither the root nor among the logs",
+    ),
 )

@@ -79,6 +79,21 @@ class Thresholds(BaseModel):
     object_store_volumes_high: float = Field(
         default=0.90, gt=0, lt=1, description="share of the object store's volumes that are in use"
     )
+    telemetry_queue_high: float = Field(
+        default=0.80, gt=0, lt=1, description="used share of a queue of traces, logs or metrics that wait for a backend"
+    )
+    telemetry_memory_high: float = Field(
+        default=0.90, gt=0, lt=1, description="used share of a collector's memory, beyond what its limiter holds back"
+    )
+    telemetry_volume_high: float = Field(
+        default=0.80, gt=0, lt=1, description="share of the planned volume of logs or spans that is watched"
+    )
+    telemetry_late_spans_high: float = Field(
+        default=0.05, gt=0, lt=1, description="share of spans that come after their trace was decided against"
+    )
+    telemetry_unaccounted_high: float = Field(
+        default=0.01, gt=0, lt=1, description="share of what a collector took of which nobody knows where it is"
+    )
 
 
 class Sizing(BaseModel):
@@ -95,3 +110,8 @@ class Sizing(BaseModel):
     api_servers: int = Field(default=3, gt=0, description="API servers, each scraped by itself")
     pods: int = Field(default=500, gt=0, description="pods of the whole cluster, finished ones included")
     pods_per_node: int = Field(default=110, gt=0, description="pods of the fullest node")
+    log_records_per_second: int = Field(default=2000, gt=0, description="log records of the whole cluster")
+    log_bytes_per_second: int = Field(default=1_000_000, gt=0, description="bytes of these records, as they are sent")
+    spans_per_second: int = Field(
+        default=2000, gt=0, description="spans of the whole cluster, before traces are sampled"
+    )

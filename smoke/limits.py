@@ -67,6 +67,34 @@ RUN_SLACK: Final = 3600.0
 # Clocks of a cluster are closer together than this; as the alert about it has it.
 POINT_FUTURE: Final = 60.0
 
+# From what a collector has taken to the store that can be asked: batches, queues, and rows that are not searchable yet.
+PIPELINE_LAG: Final = 5.0
+# One trace or record more or less, until all is found. The gateways decide after some seconds, and a sender that was
+# refused tries again after 30 s at most.
+TELEMETRY: Final = 90.0
+# A scrape of what the gateway flushes once per scrape: twice, since the first flush of a series is 0.
+SPAN_METRICS: Final = 240.0
+# A gateway that starts again, and senders that have backed off: gRPC by up to two minutes, their queue by 30 s more.
+GATEWAY_RETURNS: Final = 300.0
+ROWS: Final = 1000
+# Traces that fail or are slow, of each kind; and the most that are sent to count those that are neither.
+TRACES_THAT_MATTER: Final = 20
+TRACES_AT_MOST: Final = 20_000
+TRACES_PER_REQUEST: Final = 500
+TRACES_BEYOND: Final = 50
+TRACES_STILL: Final = 3.0
+# Records and traces whose way is counted, per kind.
+COUNTED_ITEMS: Final = 100
+# Pods whose own metrics are read one by one; those of more agents are taken from Prometheus.
+PODS_READ: Final = 8
+# Load while a gateway is killed: each batch has as many records and as many traces. Before the kill the gateway holds
+# more traces than it would lose within its wait, so that the bound is tried.
+KILL_BATCH: Final = 10
+KILL_EVERY: Final = 0.25
+KILL_AFTER: Final = 10.0
+# What is on its way from an agent to the gateway, and from its receipt to its storage, when it is killed.
+KILL_MARGIN: Final = 5.0
+
 # A scrape and half of another: one late scrape is not yet a hole, two are. The minimum covers very short intervals.
 FRESH_INTERVALS: Final = 2.0
 FRESH_MINIMUM: Final = 5.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from smoke.model import Check, Impact
 from smoke.registry_recovery import recovery
+from smoke.registry_telemetry import telemetry
 
 PROMETHEUS = "prometheus"
 DCGM = "dcgm-exporter"
@@ -14,10 +15,8 @@ ALERTMANAGER = "alertmanager"
 PUSHGATEWAY = "pushgateway"
 SWANLAB = "swanlab"
 OBJECT_STORE = "object-store"
-METRICS = ("metrics",)
-EXPERIMENTS = ("experiments",)
-MANAGED = ("metrics", "prometheus-managed")
-NODE = ("node-access",)
+METRICS, EXPERIMENTS = ("metrics",), ("experiments",)
+MANAGED, NODE = ("metrics", "prometheus-managed"), ("node-access",)
 ROLL_OUT = "look at `kubectl describe` and the events of the pod; correct the setting it names and run `make up`"
 LOGS = "read the log of Prometheus in the report; correct the configuration it names and run `make up`"
 RERUN = "run `make up`: it writes the configuration again; if it stays, read the log of Prometheus in the report"
@@ -393,7 +392,8 @@ def _disruptive() -> tuple[Check, ...]:
 
 _ALL = (
     *(*_cluster(), *_workloads(), *_prometheus(), *_scraping(), *_gpus(), *_alerting()),
-    *(*_objects(), *_experiments(), *_roundtrips(), *recovery(), *_inside(), *_machine(), *_disruptive()),
+    *(*_objects(), *_experiments(), *_roundtrips(), *recovery(), *telemetry()),
+    *(*_inside(), *_machine(), *_disruptive()),
 )
 REGISTRY: dict[str, Check] = {check.id: check for check in _ALL}
 CHECK_IDS: tuple[str, ...] = tuple(REGISTRY)

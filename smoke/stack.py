@@ -29,6 +29,7 @@ from smoke.proofs.roundtrip import Roundtrip
 from smoke.proofs.roundtrip_pod import Pod
 from smoke.proofs.roundtrip_process import Process
 from smoke.redact import remember
+from smoke.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ SINK = "sink"
 GATE = "gate"
 CLIENTS = (
     *("prometheus", "alertmanager", "pushgateway", "sink", "swanlab", "gate", "objects", "restore_points"),
-    *("forwards", "kube"),
+    *("telemetry", "forwards", "kube"),
 )
 PROOFS = ("handover", "page_proof", "roundtrip", "roundtrip_pod")
 
@@ -178,6 +179,11 @@ class Stack:
         """The proof that what an SDK logs from a pod is read back."""
         return Roundtrip(self, Pod(self))
 
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        """Collectors, stores of logs and traces, and the proofs about them."""
+        return Telemetry(self)
+
     def claims(self, *capabilities: str) -> bool:
         """Whether the contract has all of these capabilities."""
         return set(capabilities) <= set(self.contract.capabilities)
@@ -213,6 +219,11 @@ class Stack:
             mine = pods_of(live, pods) if live else []
             found += [(pod, workload.images[0].container) for pod in mine]
         return found
+
+    def client(self, kind: type[Made], name: str, endpoint: Endpoint) -> Made:
+        """A client of what is behind an endpoint."""
+        where = self._reached(endpoint)
+        return kind(name, where.locate, where.broken, use_proxies=where.own_address)
 
     def settle(self, probe: poll.Probe, within: float) -> None:
         """Poll until there is no problem. `within` seconds count from the start of the run.
@@ -267,15 +278,17 @@ class Stack:
 
     def _proofs(self) -> list[Proof]:
         opened: dict[str, Any] = self.__dict__
-        return [opened[name] for name in PROOFS if name in opened]
+        more = self.telemetry.proofs() if "telemetry" in opened else []
+        return [opened[name] for name in PROOFS if name in opened] + more
 
     def _client(self, kind: type[Made], name: str, component: str, role: str = ENDPOINT) -> Made:
-        where = self._where(component, role)
-        return kind(name, where.locate, where.broken, use_proxies=where.own_address)
+        return self.client(kind, name, self._endpoint(component, role))
 
     def _where(self, component: str, role: str) -> Where:
+        return self._reached(self._endpoint(component, role))
+
+    def _reached(self, endpoint: Endpoint) -> Where:
         """By the endpoint's url if it has one, else through a port-forward."""
-        endpoint = self._endpoint(component, role)
         if endpoint.url:
             return _at(endpoint.url)
         key = (endpoint.namespace or self.contract.namespace, endpoint.service, endpoint.port)

@@ -57,11 +57,17 @@ BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
     ("experiments", "experiments-pod"): ("swanlab.roundtrip_pod",),
     ("recovery",): ("recovery.jobs", "recovery.target"),
     ("recovery", "metrics"): ("recovery.points",),
+    ("telemetry",): ("telemetry.config", "telemetry.accounting", "telemetry.redaction"),
+    ("telemetry", "logs"): ("telemetry.log",),
+    ("telemetry", "traces"): ("telemetry.trace", "telemetry.sampling"),
+    ("telemetry", "traces", "metrics"): ("telemetry.span_metrics",),
+    ("logs",): ("logs.retention",),
+    ("traces",): ("traces.retention",),
     ("node-access",): ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"),
 }
 """Capabilities → checks that run where all of them are claimed."""
 
-PROOFS: Final = ("prometheus.data_survives_kill", "swanlab.survives_kill")
+PROOFS: Final = ("prometheus.data_survives_kill", "swanlab.survives_kill", "telemetry.survives_kill")
 """Disruptive: run by `make prove` alone and therefore not expected of a plain smoke run."""
 
 

@@ -29,6 +29,9 @@ Capability = Literal[
     "experiments",
     "experiments-pod",
     "recovery",
+    "telemetry",
+    "logs",
+    "traces",
     "node-access",
     "disruptive",
 ]
@@ -44,6 +47,9 @@ CAPABILITIES: dict[Capability, str] = {
     "experiments": "SwanLab takes what an SDK logs",
     "experiments-pod": "an image with the pinned SDK can run in the cluster",
     "recovery": "restore points of SwanLab are made, verified and pruned by this stack",
+    "telemetry": "a collector of this stack takes OTLP and the logs of containers",
+    "logs": "VictoriaLogs of this stack can be asked",
+    "traces": "Jaeger of this stack can be asked",
     "node-access": "the machine that runs smoke is the node",
     "disruptive": "pods may be killed by `make prove`",
 }
@@ -239,6 +245,71 @@ class Recovery(Part):
     sealed: bool
 
 
+class Collector(Part):
+    """One tier of the collector.
+
+    namespace, kind, name: its workload. revision: of its configuration, which the metrics of each of its pods show as
+    label `plumbline_revision` of `target_info`. otlp: where it takes OTLP over HTTP. metrics_port: in each pod, of its
+    own metrics. span_metrics_port: of what it counts from spans and takes by OTLP, None where it exposes none.
+    """
+
+    namespace: str
+    kind: Literal["DaemonSet", "StatefulSet"]
+    name: str
+    revision: str
+    otlp: Endpoint
+    metrics_port: int
+    span_metrics_port: int | None = None
+
+
+class Sampling(Part):
+    """Which traces are kept, as a whole: all with an error, all that took slow_ms or longer, and a share of the rest.
+
+    keep_percent: share of the rest. tenants: value of the resource attribute `team` → share of its traces, in percent.
+    decision_wait_seconds: from the first span of a trace to its decision; a gateway that is killed loses the traces of
+    as long. traces_in_memory: how many may wait for one at a time, in one gateway.
+    """
+
+    keep_percent: float = Field(ge=0, le=100)
+    slow_ms: int = Field(ge=1)
+    decision_wait_seconds: int = Field(ge=1)
+    traces_in_memory: int = Field(ge=1)
+    tenants: dict[str, float] = {}
+
+
+class LogStore(Part):
+    """What VictoriaLogs keeps. retention_bytes: older days go when the data is larger; the last two days stay."""
+
+    retention_seconds: int = Field(ge=86400)
+    retention_bytes: int = Field(ge=1)
+
+
+class TraceStore(Part):
+    """What Jaeger keeps. revision: of its configuration, shown as that of a Collector."""
+
+    retention_seconds: int = Field(ge=1)
+    revision: str
+
+
+class Telemetry(Part):
+    """What is promised of traces and logs beyond the components `victoria-logs` and `jaeger`.
+
+    agent, gateway: the two tiers, None where neither is deployed. signals: that the gateway takes by OTLP. sampling:
+    None where no traces are kept. resource_attributes: put on everything that leaves the gateway. identity: names of
+    attributes by which a workload says whose it is; they are kept. logs, traces: the stores of this stack, None for
+    those of somebody else.
+    """
+
+    agent: Collector | None = None
+    gateway: Collector | None = None
+    signals: tuple[Literal["traces", "logs", "metrics"], ...] = ()
+    sampling: Sampling | None = None
+    resource_attributes: dict[str, str] = {}
+    identity: tuple[str, ...] = ()
+    logs: LogStore | None = None
+    traces: TraceStore | None = None
+
+
 class Contract(Part):
     """The whole contract of one stack.
 
@@ -260,4 +331,5 @@ class Contract(Part):
     experiments: Experiments | None = None
     object_store: ObjectStore | None = None
     recovery: Recovery | None = None
+    telemetry: Telemetry | None = None
     expected_checks: tuple[str, ...]

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from components.alertmanager.names import CLAIM as ALERTMANAGER_CLAIM
+from components.logs.names import CLAIM as LOGS_CLAIM
 from components.object_store.names import CLAIM as OBJECT_STORE_CLAIM
+from components.otel_collector.names import claim_name
 from components.prometheus.names import CLAIM as PROMETHEUS_CLAIM
 from components.pushgateway.names import CLAIM as PUSHGATEWAY_CLAIM
+from components.traces.names import CLAIM as TRACES_CLAIM
 from stacks.backend import check_backend
 from stacks.claims import check_claim, check_namespace, own_claims
 from stacks.cluster import KubeReader, access
@@ -71,4 +74,11 @@ def volumes(settings: Settings) -> dict[str, str]:
         found[PUSHGATEWAY_CLAIM] = settings.pushgateway.volume
     if settings.object_store.mode == "managed":
         found[OBJECT_STORE_CLAIM] = settings.object_store.volume
+    if settings.logs.mode == "managed":
+        found[LOGS_CLAIM] = settings.logs.volume
+    if settings.traces.mode == "managed":
+        found[TRACES_CLAIM] = settings.traces.volume
+    if settings.otel_collector.mode == "managed":
+        gateway = settings.otel_collector.gateway
+        found |= {claim_name(replica): gateway.volume for replica in range(gateway.replicas)}
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.alertmanager.config import receivers
+from components.otel_collector.names import AGENT
 from stacks.arguments import alertmanager_args
 from stacks.checks import expected
 from stacks.contract import Capability, Cluster, Contract
@@ -13,6 +14,7 @@ from stacks.recovery_arguments import promised as promised_recovery
 from stacks.recovery_arguments import recovery_args
 from stacks.scraping import promised_jobs, rule_inputs, scrape_jobs, tells_own_alertmanager
 from stacks.swanlab_arguments import experiments
+from stacks.telemetry_systems import agents, telemetry
 
 if TYPE_CHECKING:
     from components.images import ImagePin
@@ -34,13 +36,15 @@ def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[Sys
         ),
         namespace=settings.namespace,
         capabilities=found,
-        components={system.name: system.promise for system in systems},
+        components={system.name: system.promise for system in systems}
+        | ({AGENT: agents(settings, images)} if "telemetry" in found else {}),
         scrape=promised_jobs(settings, jobs),
         rules=rule_inputs(settings, jobs),
         receivers=receivers(alertmanager_args(settings, images)) if "alerting" in found else (),
         experiments=experiments(settings, images) if "experiments" in found else None,
         object_store=promised_buckets(settings) if "object-store" in found else None,
         recovery=promised_recovery(recovery_args(settings, images), settings) if "recovery" in found else None,
+        telemetry=telemetry(settings, images) if {"telemetry", "logs", "traces"} & set(found) else None,
         expected_checks=expected(found),
     )
 
@@ -62,6 +66,9 @@ def capabilities(settings: Settings) -> tuple[Capability, ...]:
         "experiments-pod": settings.swanlab.mode == "managed"
         and (settings.images.source == "file" or settings.swanlab.sdk_image is not None),
         "recovery": settings.recovery.mode == "managed",
+        "telemetry": settings.otel_collector.mode == "managed",
+        "logs": settings.logs.mode == "managed",
+        "traces": settings.traces.mode == "managed",
         "node-access": settings.cluster.node_access,
         "disruptive": settings.profile == "throwaway",
     }

@@ -8,14 +8,17 @@ from components.alertmanager import names as alertmanager
 from components.dcgm_exporter import names as dcgm_exporter
 from components.existing_prometheus.names import CLUSTER_JOBS
 from components.kube_state_metrics import names as kube_state_metrics
+from components.logs import names as logs
 from components.naming import node_namespace_name, swanlab_namespace_name
 from components.node_exporter import names as node_exporter
 from components.object_store import names as object_store
+from components.otel_collector import names as otel
 from components.prometheus import names as prometheus
 from components.pushgateway import names as pushgateway
 from components.scrape import PodTargets, ScrapeJob, StaticTarget
 from components.swanlab import names as swanlab
 from components.swanlab_gate import names as swanlab_gate
+from components.traces import names as traces
 from signals.budget import samples_per_scrape, series
 from signals.catalogue import PRODUCERS, swanlab_clickhouse, swanlab_vector
 from signals.catalogue.kube_state_metrics import SELF
@@ -23,6 +26,7 @@ from signals.rules.inputs import RuleInputs
 from stacks.contract import ScrapeJob as Promised
 from stacks.experiment_systems import has_gate
 from stacks.recovery_arguments import aims
+from stacks.telemetry_arguments import plans
 
 if TYPE_CHECKING:
     from signals.catalogue.model import Producer
@@ -82,6 +86,7 @@ def rule_inputs(settings: Settings, jobs: tuple[ScrapeJob, ...]) -> RuleInputs:
         alert_pipeline=settings.alertmanager.mode == "existing" or tells_own_alertmanager(settings),
         may_be_empty=may_be_empty(settings),
         recovery=aims(settings),
+        telemetry=plans(settings),
         # A Prometheus of our own has no series of anybody else, and gets the labels on the way out as well.
         cluster=settings.cluster.name if settings.existing_prometheus is not None else None,
     )
@@ -109,14 +114,19 @@ def guarded(settings: Settings) -> tuple[str, ...]:
         object_store.NAME: settings.object_store.mode,
         # SwanLab's own policies let in whichever Prometheus there is; the gate's know that of the stack.
         swanlab_gate.NAME: _experiment_modes(settings)[swanlab_gate.NAME],
+        **_telemetry_modes(settings),
     }
     return tuple(name for name, mode in modes.items() if mode in ("managed", "simulated"))
 
 
 def _planned(settings: Settings, page: Producer) -> int:
-    """Series of a whole job. The buffer's pods are the only targets that the settings count."""
-    targets = settings.swanlab.buffer.replicas if page.job == swanlab_vector.PRODUCER.job else 1
-    return series(page, settings.sizing, targets)
+    """Series of a whole job. Pods of the buffer and of the gateway are the only targets that the settings count."""
+    counted = {
+        swanlab_vector.PRODUCER.job: settings.swanlab.buffer.replicas,
+        otel.GATEWAY: settings.otel_collector.gateway.replicas,
+        otel.SPAN_METRICS_PORT_NAME: settings.otel_collector.gateway.replicas,
+    }
+    return series(page, settings.sizing, counted.get(page.job, 1))
 
 
 def _exists(settings: Settings, page: Producer) -> bool:
@@ -129,6 +139,7 @@ def _exists(settings: Settings, page: Producer) -> bool:
         pushgateway.NAME: settings.pushgateway.mode,
         alertmanager.NAME: "managed" if settings.alertmanager.mode == "managed" else "off",
         **_experiment_modes(settings),
+        **_telemetry_modes(settings),
     }
     existing = settings.existing_prometheus
     if existing is not None:
@@ -147,6 +158,29 @@ def _experiment_modes(settings: Settings) -> dict[str, str]:
         swanlab_gate.NAME: lab.mode if has_gate(settings) else "off",
         swanlab_vector.PRODUCER.job: lab.mode,
         swanlab_clickhouse.PRODUCER.job: lab.mode if own_clickhouse else "off",
+    }
+
+
+def _telemetry_modes(settings: Settings) -> dict[str, str]:
+    """Job → `managed` or `off`, as above."""
+    ours = {"logs": settings.logs.mode == "managed", "traces": settings.traces.mode == "managed"}
+    collectors = dict.fromkeys((otel.AGENT, otel.GATEWAY, otel.SPAN_METRICS_PORT_NAME), settings.otel_collector.mode)
+    stores = {
+        name: "managed" if ours[signal] else "off" for signal, name in (("logs", logs.NAME), ("traces", traces.NAME))
+    }
+    return collectors | stores
+
+
+def _telemetry_pods(settings: Settings) -> dict[str, PodTargets]:
+    stack, node = settings.namespace, node_namespace_name(settings.namespace)
+    agents, gateways = otel.selector(otel.AGENT, stack), otel.selector(otel.GATEWAY, stack)
+    spans = otel.SPAN_METRICS_PORT_NAME
+    return {
+        otel.AGENT: PodTargets(namespace=node, labels=agents, port_name="metrics"),
+        otel.GATEWAY: PodTargets(namespace=stack, labels=gateways, port_name="metrics"),
+        spans: PodTargets(namespace=stack, labels=gateways, port_name=spans),
+        logs.NAME: PodTargets(namespace=stack, labels=logs.selector(stack), port_name=logs.PORT_NAME),
+        traces.NAME: PodTargets(namespace=stack, labels=traces.selector(stack), port_name="metrics"),
     }
 
 
@@ -173,6 +207,7 @@ def _pods(settings: Settings) -> dict[str, PodTargets]:
     for job, program in _CHART_PODS.items():
         port = swanlab.METRICS_PORTS[program]
         found[job] = PodTargets(namespace=lab, labels=swanlab.pods(program), port=port)
+    found |= _telemetry_pods(settings)
     state = kube_state_metrics
     found[SELF.job] = PodTargets(namespace=stack, labels=state.selector(stack), port_name=state.TELEMETRY_PORT_NAME)
     for name, section in (

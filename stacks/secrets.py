@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def wanted(settings: Settings) -> dict[str, dict[str, str]]:
     """Name of each Secret that the settings name → key in it → the setting that asks for it."""
     found: dict[str, dict[str, str]] = {}
-    for setting, name, key in (*_of_stores(settings), *_of_receivers(settings)):
+    for setting, name, key in (*_of_stores(settings), *_of_receivers(settings), *_of_backends(settings)):
         found.setdefault(name, {}).setdefault(key, setting)
     return found
 
@@ -51,6 +51,14 @@ def _of_stores(settings: Settings) -> Iterator[tuple[str, str, str]]:
             setting = f"plumbline:prometheus.remote_write[{number}].secret"
             yield setting, store.secret.name, store.secret.username_key
             yield setting, store.secret.name, store.secret.password_key
+
+
+def _of_backends(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    for signal, section in (("logs", settings.logs), ("traces", settings.traces)):
+        wanted = section.external
+        if wanted is not None and wanted.headers_secret is not None:
+            for key in wanted.headers:
+                yield f"plumbline:{signal}.external.headers", wanted.headers_secret, key
 
 
 def _of_receivers(settings: Settings) -> Iterator[tuple[str, str, str]]:

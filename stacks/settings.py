@@ -43,6 +43,7 @@ from stacks.relations import broken
 from stacks.root_secret import Secrets
 from stacks.section import Section
 from stacks.swanlab import Swanlab
+from stacks.telemetry import Logs, OtelCollector, Traces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,6 +188,11 @@ class Settings(Section):
     recovery: Recovery = Field(
         default_factory=Recovery, description="restore points: keys mode, target, schedule, retention, …"
     )
+    otel_collector: OtelCollector = Field(
+        default_factory=OtelCollector, description="traces and logs: keys mode, agent, gateway, sampling, redaction, …"
+    )
+    logs: Logs = Field(default_factory=Logs, description="keys mode, retention, retention_size, volume, external, …")
+    traces: Traces = Field(default_factory=Traces, description="keys mode, retention, volume, external, …")
 
     @property
     def limits(self) -> Limits:

@@ -19,10 +19,12 @@ from components.existing_prometheus.manifests import render as render_existing
 from components.kube_state_metrics import names as ksm
 from components.kube_state_metrics.component import KubeStateMetrics
 from components.kube_state_metrics.manifests import manifests as ksm_manifests
+from components.logs.names import NAME as LOGS
 from components.node_exporter import names as node
 from components.node_exporter.component import NodeExporter
 from components.node_exporter.manifests import manifests as node_manifests
 from components.object_store.names import NAME as OBJECT_STORE
+from components.otel_collector.names import COMPONENT as COLLECTOR
 from components.prometheus import names as prom
 from components.prometheus.component import Prometheus
 from components.prometheus.config import render as render_prometheus
@@ -34,6 +36,7 @@ from components.pushgateway.manifests import manifests as pushgateway_manifests
 from components.recovery.names import NAME as RECOVERY
 from components.swanlab.names import NAME as SWANLAB
 from components.swanlab_gate.names import NAME as SWANLAB_GATE
+from components.traces.names import NAME as TRACES
 from stacks import arguments, exporter_arguments
 from stacks.contract import Claim, Component, Endpoint
 from stacks.experiment_systems import has_gate, named_images, object_store, swanlab, swanlab_gate
@@ -43,6 +46,7 @@ from stacks.scraping import may_be_empty
 from stacks.swanlab_arguments import SDK_ROLE
 from stacks.swanlab_arguments import roles as swanlab_roles
 from stacks.system import System, tier, workload
+from stacks.telemetry_systems import collector, log_store, trace_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +76,9 @@ def components(settings: Settings) -> tuple[str, ...]:
         SWANLAB: settings.swanlab.mode,
         SWANLAB_GATE: settings.swanlab.mode if has_gate(settings) else "off",
         RECOVERY: settings.recovery.mode,
+        LOGS: settings.logs.mode,
+        TRACES: settings.traces.mode,
+        COLLECTOR: settings.otel_collector.mode,
     }
     return tuple(name for name, mode in sections.items() if mode in ("managed", "simulated"))
 
@@ -228,4 +235,7 @@ _MAKERS: dict[str, Callable[[Settings, Images], System]] = {
     SWANLAB: swanlab,
     SWANLAB_GATE: swanlab_gate,
     RECOVERY: recovery,
+    LOGS: log_store,
+    TRACES: trace_store,
+    COLLECTOR: collector,
 }

@@ -53,6 +53,15 @@ WHEEL_SETS: Final = (
     ),
     WheelSet("gate", ("prometheus-client", "requests"), ("prometheus_client", "requests")),
     WheelSet(
+        "inference",
+        ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http", "prometheus-client"),
+        (
+            *("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http.trace_exporter"),
+            *("opentelemetry.exporter.otlp.proto.http._log_exporter",),
+            *("opentelemetry.exporter.otlp.proto.http.metric_exporter", "google._upb._message", "prometheus_client"),
+        ),
+    ),
+    WheelSet(
         "swanlab-sdk",
         imports=("swanlab", "numpy", "PIL.Image", "soundfile"),
         lock=CHECKOUT / "smoke" / "sdk" / "locks" / f"{SDK}.txt",

@@ -91,6 +91,15 @@ PYTHON: Final = (
         user=NOBODY,
     ),
     PythonProgram(("alert-sink",), "alert-sink-stand-in", "1", "sandbox.workloads.alert_sink", user=NOBODY),
+    # A service of several pods, whose engine has the metrics of this version of vLLM.
+    PythonProgram(
+        ("sandbox-inference",),
+        "inference-stand-in",
+        "0.33.0",
+        "sandbox.workloads.inference",
+        packages="inference",
+        user=NOBODY,
+    ),
     _SERVER,
     PythonProgram(
         ("swanlab-clickhouse",),

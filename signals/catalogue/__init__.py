@@ -9,15 +9,19 @@ from signals.catalogue import (
     apiserver,
     cadvisor,
     dcgm,
+    jaeger,
     kube_state_metrics,
     kubelet,
     node_exporter,
     object_store,
+    otel_collector,
     prometheus,
     pushgateway,
+    span_metrics,
     swanlab_clickhouse,
     swanlab_gate,
     swanlab_vector,
+    victoria_logs,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +42,11 @@ PRODUCERS: tuple[Producer, ...] = (
     swanlab_gate.PRODUCER,
     swanlab_vector.PRODUCER,
     swanlab_clickhouse.PRODUCER,
+    otel_collector.AGENT,
+    otel_collector.GATEWAY,
+    span_metrics.PRODUCER,
+    victoria_logs.PRODUCER,
+    jaeger.PRODUCER,
 )
 
 

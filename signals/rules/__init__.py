@@ -28,6 +28,9 @@ from signals.rules.swanlab import swanlab_groups
 from signals.rules.swanlab_clickhouse import swanlab_clickhouse_groups
 from signals.rules.swanlab_vector import swanlab_vector_groups
 from signals.rules.targets import target_alerts, target_records
+from signals.rules.telemetry import telemetry_groups
+from signals.rules.telemetry_sampling import span_metric_groups
+from signals.rules.telemetry_stores import logs_groups, traces_groups
 from signals.rules.watchdog import watchdog_groups
 from signals.rules.within import within
 
@@ -74,6 +77,15 @@ RULE_FILES: tuple[RuleFile, ...] = (
     RuleFile(
         "rules-recovery.yml", frozenset({"pushgateway"}), recovery_groups, lambda inputs: inputs.recovery is not None
     ),
+    RuleFile(
+        "rules-telemetry.yml",
+        frozenset({"otel-gateway"}),
+        telemetry_groups,
+        lambda inputs: inputs.telemetry is not None,
+    ),
+    RuleFile("rules-span-metrics.yml", frozenset({"span-metrics"}), lambda _: span_metric_groups()),
+    RuleFile("rules-logs.yml", frozenset({"victoria-logs"}), logs_groups),
+    RuleFile("rules-traces.yml", frozenset({"jaeger"}), traces_groups),
     RuleFile("rules-identity.yml", frozenset({"kube-state-metrics"}), lambda inputs: (identity_records(inputs),)),
     RuleFile(
         "rules-gpu.yml",

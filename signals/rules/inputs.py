@@ -25,6 +25,25 @@ class RecoveryAims:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TelemetryPlans:
+    """What collectors and their stores are planned for.
+
+    agent_memory_bytes, gateway_memory_bytes: limit of each container. decision_wait_seconds: from a trace's first span
+    to the decision, which is what a killed gateway may lose. log_records_per_second, log_bytes_per_second and
+    spans_per_second: of the whole cluster, as in the sizing. logs_retention_seconds: of the stack's own store of logs,
+    None where it has none.
+    """
+
+    agent_memory_bytes: int
+    gateway_memory_bytes: int
+    decision_wait_seconds: int
+    log_records_per_second: int
+    log_bytes_per_second: int
+    spans_per_second: int
+    logs_retention_seconds: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RuleInputs:
     """Inputs of every rule file.
 
@@ -33,6 +52,7 @@ class RuleInputs:
     paths relative to the repository. alert_pipeline: an Alertmanager receives what fires. cluster: value of the label
     `cluster` that every selector must match, None where the Prometheus holds series of this stack alone. may_be_empty:
     jobs that may have no target as long as no node offers a GPU. recovery: None where no restore points are made.
+    telemetry: None where no collector runs.
     """
 
     jobs: tuple[str, ...]
@@ -44,3 +64,4 @@ class RuleInputs:
     cluster: str | None = None
     may_be_empty: tuple[str, ...] = ()
     recovery: RecoveryAims | None = None
+    telemetry: TelemetryPlans | None = None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 READY = re.compile(r"^Forwarding from 127\.0\.0\.1:(\d+) -> \d+", re.MULTILINE)
 OUTPUT_SHOWN = 400
+POD = "pod/"
 
 Service = tuple[str, str, int]
 
@@ -40,6 +41,7 @@ class PortForwards:
     def port(self, namespace: str, service: str, port: int) -> int:
         """The local port that leads to `service:port`; a forward that has ended is started again.
 
+        service: a name, or `pod/…` for one pod and no other.
         Raises UnreachableError when it does not get ready, CommandError when kubectl cannot be started.
         """
         key = (namespace, service, port)
@@ -66,14 +68,15 @@ class PortForwards:
     def _start(self, namespace: str, service: str, port: int) -> _Forward:
         output = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the forward
         where = ["-n", namespace, "port-forward", "--address", "127.0.0.1"]
-        argv = [*self._kubectl, *where, f"svc/{service}", f":{port}"]
+        target = service if service.startswith(POD) else f"svc/{service}"
+        argv = [*self._kubectl, *where, target, f":{port}"]
         try:
             process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         except OSError as error:
             output.close()
             raise CommandError(self._kubectl[0], f"cannot be started: {error.strerror}") from error
         try:
-            return _Forward(process, output, _await_port(process, output, f"svc/{service}:{port}"))
+            return _Forward(process, output, _await_port(process, output, f"{target}:{port}"))
         except BaseException:
             _end(process)
             output.close()

@@ -40,7 +40,7 @@ _HURRIED: Final = """
 import sys
 from smoke import limits
 from smoke.main import main
-for name in ("SETTLE", "TARGETS", "RULES", "CONFIG_PROPAGATION", "DELIVERY"):
+for name in ("SETTLE", "TARGETS", "RULES", "CONFIG_PROPAGATION", "DELIVERY", "TELEMETRY", "SPAN_METRICS"):
     setattr(limits, name, min(getattr(limits, name), float(sys.argv[1])))
 limits.LEAST_WAIT = 1.0
 sys.exit(main(sys.argv[2:]))

@@ -50,7 +50,8 @@ except KeyboardInterrupt:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was measured, in order; stages end with 0, the experiments with 4, the signals with 3, recovery with 5."""
+    """What was measured, in order; stages end with 0, the experiments with 4, the signals with 3, recovery with 5,
+    telemetry with 6."""
     found: list[str] = []
     monkeypatch.delenv("ONLY", raising=False)
 
@@ -61,7 +62,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return play
 
-    for name, code in (("stages", 0), ("experiments", 4), ("signals", 3), ("recovery", 5)):
+    for name, code in (("stages", 0), ("experiments", 4), ("signals", 3), ("recovery", 5), ("telemetry", 6)):
         monkeypatch.setattr(bench, name, part(name, code))
     return found
 
@@ -74,6 +75,7 @@ def test_stages_are_the_default_and_say_what_else_there_is(
     printed = capsys.readouterr().out
     assert "make bench ONLY=signals" in printed
     assert "make bench ONLY=recovery" in printed
+    assert "make bench ONLY=telemetry" in printed
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,8 @@ def test_stages_are_the_default_and_say_what_else_there_is(
         ("signals", ["signals"], 3),
         ("experiments", ["experiments"], 4),
         ("recovery", ["recovery"], 5),
-        ("all", ["stages, cold True", "signals", "recovery"], 5),
+        ("telemetry", ["telemetry"], 6),
+        ("all", ["stages, cold True", "signals", "recovery", "telemetry"], 6),
     ],
 )
 def test_choice_comes_from_the_environment(
@@ -151,7 +154,7 @@ def test_unknown_choice_is_refused_before_anything_is_stopped(
     home: Home, measured: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONLY", "signal")
-    with pytest.raises(SandboxError, match=r"'signal'.*\n?.*stages, signals, experiments, recovery, all"):
+    with pytest.raises(SandboxError, match=r"'signal'.*\n?.*stages, signals, experiments, recovery, telemetry, all"):
         bench.bench(home, silent()[0], cold=False)
     assert measured == []
 
@@ -188,6 +191,18 @@ def test_bench_of_recovery_needs_no_cluster_and_its_code_is_ours(
     monkeypatch.setattr(sys, "executable", str(python))
     assert bench.recovery() == 6
     expected = f"-m tests.bench.recovery --out {ROOT / '.out' / 'bench' / 'recovery.json'}"
+    assert (tmp_path / "called").read_text().strip() == expected
+
+
+def test_bench_of_telemetry_is_told_where_the_collector_is_and_its_code_is_ours(
+    home: Home, pulumi: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del pulumi  # its home has every program
+    python = program(tmp_path / "bin", "python", f'echo "$@" > {tmp_path}/called; exit 4')
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert bench.telemetry(home, silent()[0]) == 4
+    report = ROOT / ".out" / "bench" / "telemetry.json"
+    expected = f"-m tests.bench.telemetry --collector {binary(home, 'otelcol-contrib')} --out {report}"
     assert (tmp_path / "called").read_text().strip() == expected
 
 

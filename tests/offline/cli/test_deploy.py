@@ -14,6 +14,7 @@ import pytest
 from cli import deploy, engine
 from sandbox.cluster import facts, ownership
 from sandbox.errors import SandboxError
+from sandbox.programs import build as programs
 from tests.offline.cli.fakes import write
 from tests.offline.sandbox.fakes import machine, silent
 
@@ -59,6 +60,41 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_stack_is_durable_unless_it_says_otherwise(local: Engine, text: str, *, expected: bool) -> None:
     write(local.config_file, text)
     assert deploy.is_durable(local) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "linters"),
+    [
+        (THROWAWAY, ()),
+        (f"{THROWAWAY}  plumbline:otel_collector:\n    mode: managed\n", ("otel-collector",)),
+        (f'{THROWAWAY}  "plumbline:traces": {{"mode": "managed"}}\n', ("jaeger",)),
+        (f"{THROWAWAY}  plumbline:otel_collector: {{}}\n  plumbline:traces: {{}}\n", ("otel-collector", "jaeger")),
+        (f"{THROWAWAY}  plumbline:logs:\n    mode: external\n", ()),
+    ],
+    ids=["none", "collector", "traces", "both", "logs"],
+)
+def test_linters_that_take_minutes_to_build_are_built_for_stacks_that_need_them(
+    local: Engine, text: str, linters: tuple[str, ...]
+) -> None:
+    write(local.config_file, text)
+    assert deploy.engine_programs(local) == (*deploy.ENGINE_PROGRAMS, *linters)
+
+
+def test_stack_without_a_file_needs_no_more_programs_than_any(local: Engine) -> None:
+    assert not local.config_file.exists()
+    assert deploy.engine_programs(local) == deploy.ENGINE_PROGRAMS
+
+
+@pytest.mark.usefixtures("checkout")
+def test_preview_builds_what_judges_the_stacks_configuration(
+    prod: Engine, pulumi: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+    write(prod.config_file, f"{DURABLE}  plumbline:otel_collector:\n    mode: managed\n")
+    monkeypatch.setattr(programs, "ensure", lambda _home, names, _progress: asked.append(tuple(names)))
+    pulumi.answer("stack ls", [{"name": "prod"}])
+    assert deploy.preview(prod.home, "prod", silent()[0]) == 0
+    assert asked == [(*deploy.ENGINE_PROGRAMS, "otel-collector")]
 
 
 def test_throwaway_stack_is_updated_at_once(local: Engine, pulumi: FakeEngine) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from shutil import which
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +14,14 @@ from sandbox.cluster import ownership
 from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
-from sandbox.programs.spec import names
+from sandbox.programs.spec import catalogue, names
 from tests.offline.sandbox.fakes import silent
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sandbox.home import Home
+    from tests.offline.cli.fakes import FakeEngine
 
 STEPS = ["ruff", "format", "types", "offline tests"]
 
@@ -58,6 +62,29 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_check_runs_every_step(home: Home, steps: Steps) -> None:
     assert develop.check(home, silent()[0]) == 0
     assert steps.titles == STEPS
+
+
+def test_programs_that_tests_run_are_built_and_found(
+    home: Home, pulumi: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every output of what is built for the check is one that it puts on PATH, or comes in the same directory."""
+    asked: list[tuple[str, ...]] = []
+    environments: list[dict[str, str]] = []
+
+    def start(*_: object, env: dict[str, str], **__: object) -> SimpleNamespace:
+        environments.append(env)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(programs, "ensure", lambda _home, names, _progress: asked.append(tuple(names)))
+    monkeypatch.setattr(subprocess, "run", start)
+    assert develop.check(home, silent()[0]) == 0
+    (built,) = asked
+    assert {"otel-collector", "victoria-logs", "jaeger"} <= set(built)
+    assert pulumi.calls == []
+    tools = {tool for name in built for tool in catalogue()[1][name].outputs}
+    assert set(develop.TOOLS) <= tools
+    for environment in environments:
+        assert [tool for tool in tools if which(tool, path=environment["PATH"]) is None] == []
 
 
 @pytest.mark.parametrize("title", STEPS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from shutil import rmtree, which
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,7 @@ from cli.engine import ROOT
 from sandbox.cluster.facts import Process
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
+from sandbox.programs.build import directory
 from sandbox.programs.spec import catalogue
 
 if TYPE_CHECKING:
@@ -63,6 +65,17 @@ def test_engine_downloads_nothing(local: Engine, pulumi: FakeEngine) -> None:
     local.capture("version")
     assert pulumi.environment["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] == "true"
     assert pulumi.environment["PULUMI_SKIP_UPDATE_CHECK"] == "true"
+
+
+@pytest.mark.usefixtures("pulumi")
+def test_engine_finds_the_linters_of_telemetry_and_does_without_where_none_was_built(prod: Engine) -> None:
+    """A stack without telemetry has them not built, and needs none."""
+    for name, tool in (("otel-collector", "otelcol-contrib"), ("jaeger", "jaeger-linux")):
+        path = directory(prod.home, catalogue()[1][name])
+        assert which(tool, path=prod.environment()["PATH"]) == str(path / "bin" / tool)
+        rmtree(path)
+        assert which(tool, path=str(path)) is None
+    prod.capture("version")
 
 
 @pytest.mark.usefixtures("pulumi")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Registered:
-    """One registration. parent, provider, depends_on: logical names."""
+    """One registration. parent, provider, depends_on: logical names. ignored: fields whose changes are not applied."""
 
     type: str
     name: str
@@ -26,6 +26,7 @@ class Registered:
     retained: bool
     protected: bool
     aliases: int
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass
@@ -88,6 +89,7 @@ def _registered(request: Any) -> Registered:  # noqa: ANN401  # as above
         retained=bool(request.retainOnDelete),
         protected=bool(request.protect),
         aliases=len(request.aliases),
+        ignored=tuple(request.ignoreChanges),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pulumi
 import pytest
@@ -15,17 +16,30 @@ from components.errors import DeployError
 from components.existing_prometheus.component import ExistingPrometheus
 from components.kube import KINDS, register
 from components.kube_state_metrics.component import KubeStateMetrics
+from components.logs.component import Logs
 from components.node_exporter.component import NodeExporter
 from components.object_store.component import ObjectStore
 from components.objects import identity
+from components.otel_collector.component import OtelCollector
 from components.prometheus.component import Prometheus
 from components.pushgateway.component import Pushgateway
 from components.secrets import ROOT, fingerprint
 from components.swanlab_gate.component import SwanlabGate
-from stacks import bundle, systems
+from components.traces.component import Traces
+from stacks import systems, telemetry_systems
 from stacks.bundle import deploy, plan
 from stacks.cluster import Access
 from stacks.provider import kubernetes_provider
+from tests.offline.components.frozen import (
+    EXISTING_PROMETHEUS,
+    EXPERIMENTS,
+    FOUNDATION,
+    OTHERS,
+    OWN_PROMETHEUS,
+    RECOVERY,
+    TELEMETRY,
+)
+from tests.offline.components.otel_collector.examples import ARGS as COLLECTOR
 from tests.offline.components.pulumi_mocks import Recording, record
 from tests.offline.stacks.examples import ROOT_SECRET, UID, existing, local_args, settings, write_images
 
@@ -33,133 +47,12 @@ if TYPE_CHECKING:
     from stacks.settings import Settings
 
 WHERE = Access(kubeconfig=Path("/k/config"), context="plumbline")
-LINTERS = ("lint_prometheus", "lint_alertmanager", "lint_existing")
+LINTERS = {
+    **dict.fromkeys(("lint_prometheus", "lint_alertmanager", "lint_existing"), systems),
+    **dict.fromkeys(("lint_collector", "lint_traces"), telemetry_systems),
+}
+"""Linter → the module that calls it."""
 
-# Identity is API: with another token or name Pulumi replaces the object. A rename needs an alias and a changelog line.
-CORE, APPS, NETWORK = "kubernetes:core/v1:", "kubernetes:apps/v1:", "kubernetes:networking.k8s.io/v1:"
-RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
-BATCH = "kubernetes:batch/v1:"
-FOUNDATION = {
-    ("pulumi:providers:kubernetes", "kubernetes"),
-    (f"{CORE}Namespace", "namespace"),
-    (f"{CORE}Namespace", "node-namespace"),
-    (f"{CORE}ResourceQuota", "node-quota"),
-    (f"{NETWORK}NetworkPolicy", "default-deny-ingress"),
-    (f"{NETWORK}NetworkPolicy", "node-default-deny-ingress"),
-    (f"{CORE}ConfigMap", "contract"),
-}
-OWN_PROMETHEUS = {
-    ("plumbline:prometheus:Prometheus", "prometheus"),
-    (f"{CORE}ServiceAccount", "prometheus-service-account"),
-    (f"{RBAC}ClusterRole", "prometheus-cluster-role"),
-    (f"{RBAC}ClusterRoleBinding", "prometheus-cluster-role-binding"),
-    (f"{CORE}ConfigMap", "prometheus-config"),
-    (f"{CORE}PersistentVolumeClaim", "prometheus-data"),
-    (f"{CORE}Service", "prometheus-service"),
-    (f"{CORE}Service", "prometheus-service-headless"),
-    (f"{NETWORK}NetworkPolicy", "prometheus-network-policy"),
-    (f"{APPS}StatefulSet", "prometheus-stateful-set"),
-}
-OTHERS = {
-    ("plumbline:alertmanager:Alertmanager", "alertmanager"),
-    (f"{CORE}ConfigMap", "alertmanager-config"),
-    (f"{CORE}PersistentVolumeClaim", "alertmanager-data"),
-    (f"{CORE}Service", "alertmanager-service"),
-    (f"{CORE}Service", "alertmanager-service-headless"),
-    (f"{NETWORK}NetworkPolicy", "alertmanager-network-policy"),
-    (f"{APPS}StatefulSet", "alertmanager-stateful-set"),
-    ("plumbline:pushgateway:Pushgateway", "pushgateway"),
-    (f"{CORE}PersistentVolumeClaim", "pushgateway-data"),
-    (f"{CORE}Service", "pushgateway-service"),
-    (f"{CORE}Service", "pushgateway-service-headless"),
-    (f"{NETWORK}NetworkPolicy", "pushgateway-network-policy"),
-    (f"{APPS}StatefulSet", "pushgateway-stateful-set"),
-    ("plumbline:kube-state-metrics:KubeStateMetrics", "kube-state-metrics"),
-    (f"{CORE}ServiceAccount", "kube-state-metrics-service-account"),
-    (f"{RBAC}ClusterRole", "kube-state-metrics-cluster-role"),
-    (f"{RBAC}ClusterRoleBinding", "kube-state-metrics-cluster-role-binding"),
-    (f"{CORE}Service", "kube-state-metrics-service"),
-    (f"{NETWORK}NetworkPolicy", "kube-state-metrics-network-policy"),
-    (f"{APPS}Deployment", "kube-state-metrics-deployment"),
-    ("plumbline:node-exporter:NodeExporter", "node-exporter"),
-    (f"{CORE}ServiceAccount", "node-exporter-service-account"),
-    (f"{CORE}Service", "node-exporter-service"),
-    (f"{APPS}DaemonSet", "node-exporter-daemon-set"),
-    ("plumbline:dcgm-exporter:DcgmExporter", "dcgm-exporter"),
-    (f"{CORE}ServiceAccount", "dcgm-exporter-service-account"),
-    (f"{CORE}ConfigMap", "dcgm-exporter-counters"),
-    (f"{CORE}Service", "dcgm-exporter-service"),
-    (f"{NETWORK}NetworkPolicy", "dcgm-exporter-network-policy"),
-    (f"{APPS}DaemonSet", "dcgm-exporter-daemon-set"),
-}
-EXPERIMENTS = {
-    ("plumbline:object-store:ObjectStore", "object-store"),
-    (f"{CORE}PersistentVolumeClaim", "object-store-data"),
-    (f"{CORE}Secret", "object-store-identities"),
-    (f"{CORE}Secret", "object-store-keys"),
-    (f"{CORE}Service", "object-store-service"),
-    (f"{CORE}Service", "object-store-service-headless"),
-    (f"{NETWORK}NetworkPolicy", "object-store-network-policy"),
-    (f"{APPS}StatefulSet", "object-store-stateful-set"),
-    ("plumbline:swanlab:Swanlab", "swanlab"),
-    (f"{CORE}Namespace", "swanlab-namespace"),
-    *((f"{CORE}PersistentVolumeClaim", f"swanlab-claim-{name}") for name in ("postgres", "redis", "clickhouse")),
-    (f"{CORE}PersistentVolumeClaim", "swanlab-claim-buffer-0"),
-    (f"{CORE}ConfigMap", "swanlab-places"),
-    *((f"{CORE}Secret", f"swanlab-secret-{name}") for name in ("postgres", "redis", "clickhouse", "s3")),
-    *(
-        (f"{NETWORK}NetworkPolicy", f"swanlab-network-{name}")
-        for name in ("default-deny", "gateway", "internal", "gate")
-    ),
-    *(
-        (f"{NETWORK}NetworkPolicy", f"swanlab-network-metrics-{name}")
-        for name in ("gateway", "server", "auth", "house", "vector", "clickhouse")
-    ),
-    ("kubernetes:helm.sh/v3:Release", "swanlab-release"),
-    ("plumbline:swanlab-gate:SwanlabGate", "swanlab-gate"),
-    (f"{CORE}Service", "swanlab-gate-service"),
-    (f"{NETWORK}NetworkPolicy", "swanlab-gate-network-policy"),
-    (f"{APPS}Deployment", "swanlab-gate-deployment"),
-}
-_STORE = ("data", "service", "service-headless", "keep-lock", "network-policy", "stateful-set")
-_STORE_KINDS = (
-    *(f"{CORE}{kind}" for kind in ("PersistentVolumeClaim", "Service", "Service", "ConfigMap")),
-    *(f"{NETWORK}NetworkPolicy", f"{APPS}StatefulSet"),
-)
-RECOVERY = {
-    ("plumbline:recovery:Recovery", "recovery"),
-    (f"{CORE}Namespace", "recovery-namespace"),
-    (f"{CORE}ResourceQuota", "recovery-quota"),
-    (f"{CORE}ServiceAccount", "recovery-service-account"),
-    (f"{RBAC}Role", "recovery-role"),
-    (f"{RBAC}RoleBinding", "recovery-role-binding"),
-    *((f"{CORE}ConfigMap", f"recovery-config-{side}") for side in ("create", "recovery")),
-    *(
-        (f"{NETWORK}NetworkPolicy", f"recovery-network-{name}")
-        for name in ("default-deny", "stores", "buffer", "alertmanager")
-    ),
-    *((kind, f"recovery-store-{role}") for kind, role in zip(_STORE_KINDS, _STORE, strict=True)),
-    *(
-        (f"{CORE}Secret", f"recovery-secret-{name}")
-        for name in (
-            *("signing", "signing-create", "scratch", "writer", "writer-create", "reader", "reader-restore", "pruner"),
-            *("store-admin", "store-identities"),
-        )
-    ),
-    *((f"{BATCH}CronJob", f"recovery-cron-job-{command}") for command in ("create", "verify", "prune", "restore")),
-}
-OPERATOR = "kubernetes:monitoring.coreos.com/v1:"
-_POLICIES = ("dcgm-exporter", "kube-state-metrics", "kube-state-metrics-self", "pushgateway", "alertmanager")
-_RULES = (
-    *("alertmanager", "gpu", "gpu-kubernetes", "identity", "kube-state-metrics", "kubernetes", "node", "page-proof"),
-    *("pushgateway", "sentinel", "series", "targets", "watchdog"),
-)
-EXISTING_PROMETHEUS = {
-    ("plumbline:existing_prometheus:ExistingPrometheus", "existing-prometheus"),
-    *((f"{NETWORK}NetworkPolicy", f"existing-prometheus-network-policy-{job}") for job in _POLICIES),
-    *((f"{OPERATOR}PodMonitor", f"existing-prometheus-pod-monitor-{job}") for job in (*_POLICIES, "node-exporter")),
-    *((f"{OPERATOR}PrometheusRule", f"existing-prometheus-rule-rules-{name}") for name in _RULES),
-}
 COMPONENTS: dict[str, type[pulumi.ComponentResource]] = {
     "prometheus": Prometheus,
     "alertmanager": Alertmanager,
@@ -169,8 +62,10 @@ COMPONENTS: dict[str, type[pulumi.ComponentResource]] = {
     "dcgm-exporter": DcgmExporter,
     "object-store": ObjectStore,
     "swanlab-gate": SwanlabGate,
+    "victoria-logs": Logs,
+    "jaeger": Traces,
 }
-"""Those of one program each. SwanLab's release has a test of its own."""
+"""Those of one workload each. SwanLab's release and the collector, with agents and gateway, have tests of their own."""
 
 
 def children(deployed: Recording, component: str) -> list[str]:
@@ -185,8 +80,8 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 def registered(found: Settings) -> Recording:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        for linter in LINTERS:
-            monkeypatch.setattr(systems, linter, lambda *_: None)
+        for linter, module in LINTERS.items():
+            monkeypatch.setattr(module, linter, lambda *_: None)
         return record(lambda: deploy(found, kubernetes_provider(found, WHERE)))
 
 
@@ -197,7 +92,7 @@ def deployed(local: Settings) -> Recording:
 
 
 def test_tokens_and_names_are_frozen(deployed: Recording) -> None:
-    wanted = FOUNDATION | OWN_PROMETHEUS | OTHERS | EXPERIMENTS | RECOVERY
+    wanted = FOUNDATION | OWN_PROMETHEUS | OTHERS | EXPERIMENTS | RECOVERY | TELEMETRY
     assert {(resource.type, resource.name) for resource in deployed.resources} == wanted
     assert len(deployed.resources) == len(wanted)
 
@@ -241,18 +136,19 @@ def test_claims_and_namespaces_survive_destroy_and_nothing_else_does(deployed: R
     """And where SwanLab's data was: without it, stores that are elsewhere would be left behind unseen."""
     namespaces = {"namespace", "node-namespace", "swanlab-namespace", "recovery-namespace"}
     claims = {"prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data", "recovery-store-data"}
+    claims |= {"victoria-logs-data", "jaeger-data", "otel-collector-gateway-queue-0"}
     claims |= {f"swanlab-claim-{name}" for name in ("postgres", "redis", "clickhouse", "buffer-0")}
     assert {r.name for r in deployed.resources if r.retained} == namespaces | claims | {"swanlab-places"}
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_children_hang_on_their_component(deployed: Recording, component: str) -> None:
-    names = {name for _, name in OWN_PROMETHEUS | OTHERS | EXPERIMENTS if name.startswith(f"{component}-")}
+    names = {name for _, name in OWN_PROMETHEUS | OTHERS | EXPERIMENTS | TELEMETRY if name.startswith(f"{component}-")}
     assert set(children(deployed, component)) == names
 
 
 def test_what_belongs_to_no_component_hangs_on_the_stack_alone(deployed: Recording) -> None:
-    components = {*COMPONENTS, "swanlab", "recovery"}
+    components = {*COMPONENTS, "swanlab", "recovery", "otel-collector"}
     assert {r.name for r in deployed.resources if r.parent not in components} == {
         *(name for _, name in FOUNDATION),
         *components,
@@ -277,7 +173,33 @@ def test_pods_start_after_everything_else_of_their_component(deployed: Recording
     assert names[-1] == workload
 
 
-@pytest.mark.parametrize("component", COMPONENTS)
+def test_agents_start_after_the_gateway_and_both_after_what_they_mount(deployed: Recording) -> None:
+    gateway, agents = "otel-collector-gateway-stateful-set-0", "otel-collector-agent-daemon-set"
+    names = children(deployed, "otel-collector")
+    assert set(names) == {name for _, name in TELEMETRY if name.startswith("otel-collector-")}
+    assert set(deployed.named(agents).depends_on) >= set(names) - {agents}
+    assert set(deployed.named(gateway).depends_on) >= set(names) - {agents, gateway}
+
+
+def test_replicas_of_the_gateway_are_restarted_one_after_the_other() -> None:
+    found = replace(COLLECTOR, gateway=replace(COLLECTOR.gateway, replicas=2))
+    made = record(lambda: OtelCollector("otel-collector", found))
+    first, second = (f"otel-collector-gateway-stateful-set-{replica}" for replica in (0, 1))
+    assert first in made.named(second).depends_on
+    assert second not in made.named(first).depends_on
+
+
+def test_collectors_are_registered_after_the_stores_that_they_send_to(deployed: Recording) -> None:
+    needed = set(deployed.named("otel-collector").depends_on)
+    assert {name for _, name in TELEMETRY if name.startswith(("victoria-logs-", "jaeger-"))} <= needed
+
+
+def test_engine_leaves_windows_of_debugging_alone(deployed: Recording) -> None:
+    assert deployed.named("otel-collector-agent-debug-info").ignored == ("data",)
+    assert [r.name for r in deployed.resources if r.ignored] == ["otel-collector-agent-debug-info"]
+
+
+@pytest.mark.parametrize("component", [*COMPONENTS, "otel-collector"])
 def test_component_waits_for_every_namespace(deployed: Recording, component: str) -> None:
     assert {"namespace", "node-namespace"} <= set(deployed.named(component).depends_on)
 
@@ -299,13 +221,16 @@ def test_contract_waits_for_its_namespace(deployed: Recording) -> None:
         ("swanlab", {"namespace", "service_name"}),
         ("swanlab-gate", {"service_name"}),
         ("recovery", {"namespace"}),
+        ("victoria-logs", {"service_name"}),
+        ("jaeger", {"revision", "service_name"}),
+        ("otel-collector", {"agent_revision", "gateway_revision", "agent_service", "gateway_service"}),
     ],
 )
 def test_component_registers_its_outputs(deployed: Recording, component: str, outputs: set[str]) -> None:
     assert deployed.outputs[component] == outputs
 
 
-@pytest.mark.parametrize("component", [*COMPONENTS.values(), ExistingPrometheus])
+@pytest.mark.parametrize("component", [*COMPONENTS.values(), ExistingPrometheus, OtelCollector])
 def test_component_module_exports_one_component(component: type[pulumi.ComponentResource]) -> None:
     module = __import__(component.__module__, fromlist=["component"])
     found = [
@@ -324,77 +249,3 @@ def test_unknown_kind_is_refused_with_the_place_to_add_it() -> None:
 
 def test_every_kind_is_made_by_the_class_of_that_name() -> None:
     assert all(made.__name__ == kind for (_, kind), made in KINDS.items())
-
-
-def refused(*_: object) -> None:
-    raise DeployError("refused")
-
-
-def nothing_is_registered(found: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Deploy, which must be refused, and see that no object was made by the way."""
-    made: list[str] = []
-
-    def note(logical: str, *_: object) -> None:
-        made.append(logical)
-
-    monkeypatch.setattr(bundle, "register", note)
-    monkeypatch.setattr(pulumi.ComponentResource, "__init__", lambda _, __, name, *___: made.append(name))
-    with pytest.raises(DeployError, match="refused"):
-        record(lambda: deploy(found, kubernetes_provider(found, WHERE)))
-    assert made == []
-
-
-def judges(monkeypatch: pytest.MonkeyPatch, refusing: str) -> None:
-    """Let every linter pass but one."""
-    for linter in LINTERS:
-        monkeypatch.setattr(systems, linter, refused if linter == refusing else lambda *_: None)
-
-
-@pytest.mark.parametrize("linter", ["lint_prometheus", "lint_alertmanager"])
-def test_what_a_linter_refuses_is_not_registered(local: Settings, monkeypatch: pytest.MonkeyPatch, linter: str) -> None:
-    judges(monkeypatch, linter)
-    nothing_is_registered(local, monkeypatch)
-
-
-@pytest.mark.parametrize("linter", ["lint_existing", "lint_alertmanager"])
-def test_what_a_linter_refuses_is_not_handed_to_a_prometheus_that_runs_already(
-    monkeypatch: pytest.MonkeyPatch, linter: str
-) -> None:
-    judges(monkeypatch, linter)
-    nothing_is_registered(existing(), monkeypatch)
-
-
-def test_what_policy_rules_refuse_is_not_registered(local: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    judges(monkeypatch, "none of them")
-    monkeypatch.setattr(bundle, "enforce", refused)
-    nothing_is_registered(local, monkeypatch)
-
-
-def test_every_system_judges_the_very_files_that_are_deployed(local: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[str, Any] = {}
-    monkeypatch.setattr(systems, "lint_prometheus", lambda files: seen.update(prometheus=files))
-    monkeypatch.setattr(systems, "lint_alertmanager", lambda _, rendered: seen.update(alertmanager=rendered.files))
-    decided = {system.name: system for system in plan(local).systems}
-    for system in decided.values():
-        system.lint()
-    assert {name: decided[name].manifests["config"]["data"] for name in seen} == seen
-    assert set(seen) == {"prometheus", "alertmanager"}
-
-
-def test_linters_are_those_of_the_programs(local: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each program leaves its name when it is run, and accepts; nothing but the routes is asked of amtool's answers."""
-    ran = tmp_path / "ran"
-    for program in ("promtool", "amtool"):
-        (tmp_path / program).write_text(f'#!/bin/sh\necho "$(basename "$0") $1 $2" >> {ran}\n')
-        (tmp_path / program).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    for system in plan(local).systems:
-        if system.name == "alertmanager":
-            with pytest.raises(DeployError, match="the routing of alerts"):
-                system.lint()
-        else:
-            system.lint()
-    lines = ran.read_text().splitlines()
-    assert {"promtool check config", "promtool check rules"} <= set(lines)
-    assert {line.split()[0] for line in lines} == {"promtool", "amtool"}
-    assert "amtool check-config alertmanager.yml" in lines

@@ -47,7 +47,8 @@ def test_everything_namespaced_lies_in_one_of_the_stacks_namespaces(stack: str) 
     there = {manifest["metadata"]["namespace"] for manifest in found}
     assert there == {"plumbline", "plumbline-node"} | (EXPERIMENTS if stack == "local" else set())
     agents = {m["metadata"]["name"] for m in found if m["metadata"]["namespace"] == "plumbline-node" and pod_of(m)}
-    assert agents == {"node-exporter"} | ({"dcgm-exporter"} if stack != "kind" else set())
+    collectors = {"otel-agent"} if stack == "local" else set()
+    assert agents == {"node-exporter"} | ({"dcgm-exporter"} if stack != "kind" else set()) | collectors
 
 
 @pytest.mark.parametrize("stack", NAMES)

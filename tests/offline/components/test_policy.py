@@ -20,6 +20,8 @@ from components.objects import (
     namespace,
     node_namespace,
 )
+from components.otel_collector.config import render_agent, render_gateway
+from components.otel_collector.manifests import manifests as collector_manifests
 from components.policy import RULES, enforce, unused_exceptions, violations
 from components.policy_exceptions import EXCEPTIONS
 from components.recovery.manifests import manifests as recovery_manifests
@@ -27,6 +29,7 @@ from components.storage import claim
 from components.swanlab.manifests import manifests as swanlab_manifests
 from tests.offline.components.exporter_args import every_variant
 from tests.offline.components.object_store.test_manifests import ARGS as OBJECT_STORE
+from tests.offline.components.otel_collector.examples import ARGS as COLLECTOR
 from tests.offline.components.recovery.examples import local as recovering
 from tests.offline.components.swanlab.golden import NAMES as SWANLABS
 
@@ -287,6 +290,7 @@ def everything() -> list[Manifest]:
         *object_store_manifests(replace(OBJECT_STORE, node_port=30833)).values(),
         *(found for args in SWANLABS.values() for found in swanlab_manifests(args()).values()),
         *recovery_manifests(recovering()).values(),
+        *collector_manifests(COLLECTOR, render_agent(COLLECTOR), render_gateway(COLLECTOR)).values(),
     ]
 
 

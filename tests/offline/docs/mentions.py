@@ -31,6 +31,7 @@ _TEST = re.compile(r"\btest_[a-z]\w+(?!\w|\.py)")
 _TOP = re.compile(r"(?<![\w/$}-])(?:\./)?(\.?[\w-]+)/[\w.<>*{},/-]*")
 _FILE = re.compile(rf"(?<![\w./<>*{{}},$-])[\w-]+(?:\.[\w-]+)*\.(?:{'|'.join(names.SUFFIXES)})(?![\w/-])")
 _HOME = re.compile(r"\$PLUMBLINE_HOME/([\w./<>-]+)")
+_STANDARD_HOME = "/var/lib/plumbline/"
 _LANGUAGES = ("console", "yaml", "text")
 
 
@@ -136,7 +137,7 @@ def machine(page: Page) -> Iterator[str]:
     for found in mentioned(page):
         for path in _MACHINE.findall(found.text):
             named = path.rstrip("./")
-            inside = named.removeprefix("/var/lib/plumbline")
+            inside = named.removeprefix("/var/lib/plumbline") if f"{named}/".startswith(_STANDARD_HOME) else named
             if not (_in_home(inside) if inside != named else names.is_fixed(named)):
                 yield f"{found.where}: no code knows `{named}`"
         for inside in _HOME.findall(found.text):

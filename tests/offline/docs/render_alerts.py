@@ -37,6 +37,10 @@ TITLES = {
     "rules-swanlab-buffer.yml": "SwanLab's delivery buffer",
     "rules-swanlab-clickhouse.yml": "SwanLab's ClickHouse",
     "rules-recovery.yml": "Restore points",
+    "rules-telemetry.yml": "Collectors of traces and logs",
+    "rules-span-metrics.yml": "Metrics of spans",
+    "rules-logs.yml": "The store of logs",
+    "rules-traces.yml": "The store of traces",
     "rules-identity.yml": "Identity of workloads",
     "rules-gpu.yml": "GPUs",
     "rules-gpu-kubernetes.yml": "GPUs and the pods that hold them",
@@ -56,6 +60,9 @@ AREAS = {
     "swanlab": "SwanLab",
     "object": "The object store",
     "recovery": "Restore points",
+    "telemetry": "Collectors of traces and logs",
+    "logs": "The store of logs",
+    "traces": "The store of traces",
 }
 RESPONSE = {
     Severity.P0: "5 minutes",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_h
 from pydantic import BaseModel
 
 from signals.alertmanager_config import Receiver, Webhook
-from signals.rules.inputs import RecoveryAims, RuleInputs
+from signals.rules.inputs import RecoveryAims, RuleInputs, TelemetryPlans
 from signals.thresholds import Thresholds
 from stacks import contract as source
 from stacks.contract import CAPABILITIES, CONTRACT_CONFIGMAP, CONTRACT_KEY, Contract, Part
@@ -25,10 +25,10 @@ What a deployed stack promises. `make up` writes it to `.out/<stack>/contract.js
 document alone. It names secrets and never holds their values. An unknown key is an error.
 
 """
-_WORDS = {str: "text", int: "whole number", bool: "true or false"}
+_WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false"}
 
 
-_RECORDS = (RuleInputs, RecoveryAims, Receiver, Webhook)
+_RECORDS = (RuleInputs, RecoveryAims, TelemetryPlans, Receiver, Webhook)
 """Parts that signals/ defines, as data classes."""
 _LINKS = {Thresholds: f"[settings](settings.md#{slug('plumbline:thresholds')})"}
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 REQUIREMENTS = {
     "A3": "metrics are kept: volumes, retention, limits",
     "A5": "SwanLab self-hosted, on stores that persist",
+    "A6": "traces and logs are collected, and outlive a killed gateway",
     "A8": "secure by default",
     "A10": "an embedded cluster on one machine",
     "B0": "every check declares its impact, and asks the right cluster",
@@ -28,9 +29,12 @@ REQUIREMENTS = {
     "B2": "what an SDK logs is read back",
     "B3": "scraping: targets, labels, fresh values",
     "B4": "restore points that are verified, and kept from everybody",
+    "B6": "of traces and logs what must be kept is kept, what must be hidden is hidden, and counts balance",
     "B5": "alerts reach who must know",
     "C1": "whose a series is, and what it must not say of people",
+    "C9": "logs are structured, and hold no secrets and no prompts",
     "C8": "alerts that are evaluated",
+    "D9": "the pipeline of traces is tested by what it does",
     "D12": "series stay within what was planned",
 }
 

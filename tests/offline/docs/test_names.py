@@ -52,6 +52,7 @@ def test_every_name_exists(rule: Callable[[Page], Iterator[str]]) -> None:
         (mentions.machine, "$PLUMBLINE_HOME/cache/program", "$PLUMBLINE_HOME/cache/programs"),
         (mentions.machine, "/var/lib/plumbline/states/local", "/var/lib/plumbline/state/local/kubeconfig"),
         (mentions.machine, "/run/plumb", "/run/plumbline"),
+        (mentions.machine, "/var/lib/plumbline-hotel", "/var/lib/plumbline-otel"),
     ],
 )
 def test_a_name_in_vain_is_seen(rule: Callable[[Page], Iterator[str]], wrong: str, right: str) -> None:

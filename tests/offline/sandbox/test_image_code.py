@@ -24,6 +24,7 @@ PROGRAM = "sandbox.workloads.gpu"
 MODULE = "sandbox.workloads.gpu.exporter"
 # Import names that packages of the lock have, where they are not the package's own.
 NAMES = {
+    "opentelemetry-sdk": "opentelemetry",
     "chdb-core": "chdb",
     "grpcio": "grpc",
     "protobuf": "google",

@@ -39,11 +39,15 @@ REAL = {
     *("otel-collector", "victoria-logs", "jaeger"),
     "recovery",
 }
-STAND_IN_ROLES = {"dcgm-exporter", "kube-state-metrics", "alert-sink", *SERVERS, *GATEWAY, "swanlab-clickhouse"}
+STAND_IN_ROLES = {
+    *("dcgm-exporter", "kube-state-metrics", "alert-sink", "sandbox-inference", "swanlab-clickhouse"),
+    *(*SERVERS, *GATEWAY),
+}
 PACKAGES = {
     "dcgm-exporter": ["opt/packages/gpu.py"],
     "kube-state-metrics": [],
     "alert-sink": [],
+    "sandbox-inference": ["opt/packages/inference.py"],
     "swanlab-server": ["opt/packages/swanlab-server.py"],
     "swanlab-clickhouse": ["opt/packages/clickhouse-engine.py"],
     "swanlab-gate": ["opt/packages/gate.py"],
@@ -241,6 +245,7 @@ def test_stand_ins_do_not_carry_the_name_of_what_they_imitate(built: Roles) -> N
         "plumbline.local/dcgm-exporter-simulator:4.6.0-4.8.3",
         "plumbline.local/kube-state-metrics-stand-in:2.19.1",
         "plumbline.local/alert-sink-stand-in:1",
+        "plumbline.local/inference-stand-in:0.33.0",
         "plumbline.local/swanlab-stand-in:3.1.1",
         "plumbline.local/clickhouse-engine:24.3",
         "plumbline.local/swanlab-gateway-stand-in:1.22.1-9",
@@ -263,6 +268,7 @@ def test_roles_of_the_same_content_share_one_image(built: Roles, roles: set[str]
         ("dcgm-exporter", "sandbox.workloads.gpu.exporter"),
         ("kube-state-metrics", "sandbox.workloads.kube_state_metrics"),
         ("alert-sink", "sandbox.workloads.alert_sink"),
+        ("sandbox-inference", "sandbox.workloads.inference"),
         ("swanlab-house", "sandbox.swanlab_server"),
         ("swanlab-clickhouse", "sandbox.clickhouse_engine"),
         ("swanlab-gate", "gate"),

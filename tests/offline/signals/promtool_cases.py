@@ -11,7 +11,7 @@ import yaml
 
 from signals.catalogue import PRODUCERS
 from signals.rules import groups, rule_files
-from signals.rules.inputs import RecoveryAims, RuleInputs
+from signals.rules.inputs import RecoveryAims, RuleInputs, TelemetryPlans
 from signals.rules.model import Alert, Record
 from tests.offline.promtool import require_promtool
 
@@ -24,10 +24,21 @@ INPUTS = RuleInputs(
     budgets={page.job: 1000 for page in PRODUCERS},
     alert_pipeline=True,
     recovery=RecoveryAims(rpo_seconds=21600, rto_seconds=3600, verify_period_seconds=86400),
+    telemetry=TelemetryPlans(
+        agent_memory_bytes=1000,
+        gateway_memory_bytes=2000,
+        decision_wait_seconds=10,
+        log_records_per_second=100,
+        log_bytes_per_second=10_000,
+        spans_per_second=50,
+        logs_retention_seconds=604_800,
+    ),
 )
 """Every job there is, so that every rule is rendered; a budget of 1000 series each, which cases can pass.
 
 Of what the stores hold 6 h may be lost, a restore may take 1 h, and restore points are verified once a day.
+Agents have 1000 bytes of memory, the gateway 2000; a second brings 100 log records of 10 kB together, and 50 spans;
+logs are kept for a week.
 """
 
 

@@ -16,6 +16,7 @@ JOBS = [
     *("prometheus", "apiserver", "kubelet", "cadvisor", "dcgm-exporter", "node-exporter", "kube-state-metrics"),
     *("kube-state-metrics-self", "pushgateway", "alertmanager"),
     *("object-store", "swanlab-gate", "swanlab-vector", "swanlab-clickhouse"),
+    *("otel-agent", "otel-gateway", "span-metrics", "victoria-logs", "jaeger"),
 ]
 UNITS = (
     *("seconds", "bytes", "1", "celsius", "watts", "megahertz", "mebibytes", "percent", "millijoules"),

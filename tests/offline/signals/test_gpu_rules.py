@@ -26,9 +26,9 @@ def rule(name: str, **settings: object) -> str:
 
 
 def test_healthy_day_replays_every_rule_file() -> None:
-    """Those of restore points have a day of their own: without a point, what is missing is an alert."""
-    recovery = next(case for case in CASES if case.stem == "healthy-day-recovery")
-    replayed = [yaml.safe_load(day.read_text(encoding="utf-8"))["rule_files"] for day in (DAY, recovery)]
+    """Those of restore points and of telemetry have days of their own: what is missing there is an alert."""
+    own = [case for case in CASES if case.stem in ("healthy-day-recovery", "healthy-day-telemetry")]
+    replayed = [yaml.safe_load(day.read_text(encoding="utf-8"))["rule_files"] for day in (DAY, *own)]
     assert sorted(name for names in replayed for name in names) == sorted(rule_files(INPUTS))
 
 

@@ -25,6 +25,7 @@ GPUS = next(case for case in DAYS if case.stem == "healthy-day")
 PLATFORM = next(case for case in DAYS if case.stem == "healthy-day-platform")
 SWANLAB = next(case for case in DAYS if case.stem == "healthy-day-swanlab")
 RECOVERY = next(case for case in DAYS if case.stem == "healthy-day-recovery")
+TELEMETRY = next(case for case in DAYS if case.stem == "healthy-day-telemetry")
 CALLS = {Severity.P0, Severity.P1, Severity.P2}
 EVENTS = {
     "plumbline_page_proof": "smoke proves a page; while it does, the page is wanted",
@@ -150,10 +151,43 @@ BROKEN_RECOVERY = {
 """The same for restore points. What waits for longer than a day, and that nothing is told, have cases of their own."""
 
 
+BROKEN_TELEMETRY = {
+    "TelemetryRefused": ("receiver_refused_spans", "otel-gateway", "0x99 50x379", "0x99 0+50x379"),
+    "TelemetryMemoryLimited": ("memory_limiter_refused_spans", "otel-gateway", "5x479", "5x99 6x379"),
+    "TelemetryReceiverFailing": ("receiver_failed_spans", "otel-gateway", "1x479", "1x99 2x379"),
+    "TelemetryMemoryHigh": ("process_memory_rss", "otel-gateway", "1500x479", "1900x479"),
+    "TelemetryAgentReadsNothing": ("open_files", "otel-agent", "40x1440", "40x99 0x1340"),
+    "TelemetryAgentBehind": ("receiver_refused_log_records", "file_log", "20x960", "20+1x960"),
+    "TelemetryRedactionFailing": ("outgoing_items", "redaction", "3960+3000x479", "3960+2999x479"),
+    "TelemetryNotSending": ("sent_metric_points", "otel-agent", "0+500x1440", "0+500x99 49500x1340"),
+    "TelemetryQueueFilling": ("queue_size", "otlp_grpc/traces", "8 10 0x715", "8 900 900x715"),
+    "TelemetryLost": ("enqueue_failed_spans", "otel-gateway", "7x479", "7x99 8x379"),
+    "TelemetryUnaccounted": ("sent_log_records", "otel-agent", "723000+1500x958", "723000+1400x958"),
+    "TelemetryVolumeAbovePlan": ("accepted_spans", "otel-gateway", "0+1200x479", "0+3300x479"),
+    "TracesDroppedTooEarly": ("dropped_too_early", "otel-gateway", "3x479", "3x99 4x379"),
+    "SamplingPolicyFailing": ("policy_evaluation_error", "otel-gateway", "2x479", "2x99 3x379"),
+    "LogsDropped": ("vl_rows_dropped_total", "too_small", "4x599", "4x99 5x499"),
+    "LogsReadOnly": ("vl_storage_is_read_only", "victoria-logs", "0x599", "0x99 1x499"),
+    "LogsNearlyFull": ("vl_free_disk_space_bytes", "victoria-logs", "40x599", "5x599"),
+    "LogsInsertsFailing": ("vl_http_errors_total", "/insert/", "2x599", "2+1x599"),
+    "LogsNotStored": ("vl_rows_ingested_total", "victoria-logs", "0+3000x599", "9x599"),
+    "TracesWritesFailing": ("send_failed_spans_total", "jaeger", "2x719", "2x99 3x619"),
+    "TracesRefused": ("refused_spans_total", "jaeger", "3x719", "3+1x719"),
+    "TracesNotStored": ("accepted_spans_total", "jaeger", "0+20x719", "9x719"),
+}
+"""The same for the day of traces and logs."""
+
+
 @pytest.mark.parametrize(
     ("day", "broken"),
-    [(GPUS, BROKEN_GPUS), (PLATFORM, BROKEN), (SWANLAB, BROKEN_SWANLAB), (RECOVERY, BROKEN_RECOVERY)],
-    ids=["gpus", "platform", "swanlab", "recovery"],
+    [
+        (GPUS, BROKEN_GPUS),
+        (PLATFORM, BROKEN),
+        (SWANLAB, BROKEN_SWANLAB),
+        (RECOVERY, BROKEN_RECOVERY),
+        (TELEMETRY, BROKEN_TELEMETRY),
+    ],
+    ids=["gpus", "platform", "swanlab", "recovery", "telemetry"],
 )
 def test_a_day_that_is_not_healthy_is_seen(
     day: Path, broken: Mapping[str, tuple[str, str, str, str]], tmp_path: Path

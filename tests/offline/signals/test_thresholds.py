@@ -15,6 +15,8 @@ RATIOS = (
     *("network_errors_high", "kernel_table_high", "quota_high", "series_budget_high", "volume_free_low"),
     *("swanlab_buffer_high", "object_store_errors_high", "object_store_volumes_high"),
     "recovery_shrink_high",
+    *("telemetry_queue_high", "telemetry_memory_high", "telemetry_volume_high", "telemetry_late_spans_high"),
+    "telemetry_unaccounted_high",
 )
 BOUNDS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "gpu_temperature_celsius": ((0.1, 129.9), (0, 130)),
@@ -36,6 +38,9 @@ COUNTS: dict[str, int] = {
     "pods_per_gpu": 1,
     "pods": 1,
     "pods_per_node": 1,
+    "log_records_per_second": 1,
+    "log_bytes_per_second": 1,
+    "spans_per_second": 1,
 }
 """Size → the least."""
 EACH = [(name, value) for name, (_, beyond) in BOUNDS.items() for value in beyond]

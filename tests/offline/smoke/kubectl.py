@@ -22,7 +22,8 @@ if "exec" in sys.argv:
     sys.exit(0)
 if (here / "refuse").exists():
     sys.exit("error: " + (here / "refuse").read_text())
-host, port = (here / "target").read_text().split(":")
+own = here / ("target-" + (sys.argv[-2] + sys.argv[-1]).replace("/", "-").replace(":", "-"))
+host, port = (own if own.exists() else here / "target").read_text().split(":")
 listener = socket.create_server(("127.0.0.1", 0))
 print(f"Forwarding from 127.0.0.1:{{listener.getsockname()[1]}} -> 9090", flush=True)
 def copy(source, sink):

@@ -37,6 +37,8 @@ GATE: dict[str, Any] = {"gate_image": "registry.example.org/gate:7"}
 SDK: dict[str, Any] = {"sdk_image": "registry.example.org/sdk:0.8.4"}
 STORE: dict[str, Any] = {"mode": "managed", "buckets": [{"name": "media"}]}
 OFF: dict[str, Any] = {"mode": "off"}
+ALONE = dict.fromkeys(("recovery", "otel_collector", "logs", "traces"), OFF)
+"""What local has beside experiments."""
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ OFF: dict[str, Any] = {"mode": "off"}
 def test_images_that_must_be_found_follow_from_both_modes(
     stack: str, lab: dict[str, Any], store: dict[str, Any], wanted: tuple[str, ...]
 ) -> None:
-    assert roles(settings(stack, None, swanlab=lab, object_store=store, recovery=OFF)) == (*MONITORING, *wanted)
+    assert roles(settings(stack, None, swanlab=lab, object_store=store, **ALONE)) == (*MONITORING, *wanted)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_images_that_must_be_found_follow_from_both_modes(
 def test_store_comes_before_swanlab_and_the_gate_after_it(
     stack: str, lab: dict[str, Any], store: dict[str, Any], wanted: tuple[str, ...]
 ) -> None:
-    assert components(settings(stack, None, swanlab=lab, object_store=store, recovery=OFF)) == (*MONITORING, *wanted)
+    assert components(settings(stack, None, swanlab=lab, object_store=store, **ALONE)) == (*MONITORING, *wanted)
 
 
 @pytest.mark.parametrize(

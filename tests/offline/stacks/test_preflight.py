@@ -103,7 +103,8 @@ def test_right_cluster_is_accepted_and_identified_first() -> None:
 def test_stack_with_everything_is_asked_about_its_claims_swanlab_and_its_gpus(tmp_path: Path) -> None:
     cluster = Cluster()
     check_cluster(settings("local", write_images(tmp_path / "images.json")), WHERE, cluster)
-    claims = ("prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data")
+    metrics = ("prometheus-data", "alertmanager-data", "pushgateway-data", "object-store-data")
+    claims = (*metrics, "victoria-logs-data", "jaeger-data", "otel-gateway-queue-0")
     asked = [line for name in claims for line in asked_about(name, "local")]
     stores = ("swanlab-postgres-pvc", "swanlab-redis-pvc", "swanlab-clickhouse-pvc")
     lab = (*stores, "data-swanlab-self-hosted-vector-0")
@@ -210,12 +211,18 @@ def test_operator_is_asked_last_and_only_of_a_stack_that_uses_one(tmp_path: Path
 
 def test_each_claim_is_as_large_as_its_own_setting() -> None:
     sizes = {"prometheus": "5Gi", "alertmanager": "3Gi", "object_store": "30Gi"}
-    wanted = settings("local", None, **{section: {"volume": size} for section, size in sizes.items()})
+    sizes |= {"logs": "60Gi", "traces": "20Gi"}
+    queues = {"gateway": {"replicas": 2, "volume": "7Gi"}}
+    wanted = settings("local", None, otel_collector=queues, **{name: {"volume": size} for name, size in sizes.items()})
     assert volumes(wanted) == {
         "prometheus-data": "5Gi",
         "alertmanager-data": "3Gi",
         "pushgateway-data": "256Mi",
         "object-store-data": "30Gi",
+        "victoria-logs-data": "60Gi",
+        "jaeger-data": "20Gi",
+        "otel-gateway-queue-0": "7Gi",
+        "otel-gateway-queue-1": "7Gi",
     }
     off = settings("kind", pushgateway={"mode": "off"})
     assert volumes(off) == {"prometheus-data": "4Gi"}

@@ -39,12 +39,20 @@ EXPERIMENTS = {
     "swanlab.roundtrip",
 }
 RECOVERY = {"recovery.jobs", "recovery.points", "recovery.target"}
+TELEMETRY = {
+    *(
+        f"telemetry.{name}"
+        for name in ("config", "accounting", "redaction", "log", "trace", "sampling", "span_metrics")
+    ),
+    *("logs.retention", "traces.retention"),
+}
 NODE = {"node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"}
 
 
 RECEIVERS = stack_file("staging")["plumbline:alertmanager"]["receivers"]
 MONITORED = ("metrics", "prometheus-managed", "kube-state", "push")
 KEPT = ("object-store", "experiments", "experiments-pod")
+WATCHED = ("telemetry", "logs", "traces")
 
 
 def planned(stack: str, tmp_path: Path) -> Plan:
@@ -54,7 +62,10 @@ def planned(stack: str, tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("stack", "capabilities"),
     [
-        ("local", (*MONITORED, *KEPT, "gpu", "alerting", "alert-sink", "recovery", "node-access", "disruptive")),
+        (
+            "local",
+            (*MONITORED, *KEPT, "gpu", "alerting", "alert-sink", "recovery", *WATCHED, "node-access", "disruptive"),
+        ),
         ("kind", (*MONITORED, "disruptive")),
         ("staging", (*MONITORED, "gpu", "alerting")),
         ("prod", (*MONITORED, "gpu", "alerting")),
@@ -73,7 +84,10 @@ DELIVERY = {"alerting.delivery"}
 @pytest.mark.parametrize(
     ("stack", "checks"),
     [
-        ("local", EVERYTHING | DELIVERY | NODE | OBJECTS | EXPERIMENTS | {"swanlab.roundtrip_pod"} | RECOVERY),
+        (
+            "local",
+            EVERYTHING | DELIVERY | NODE | OBJECTS | EXPERIMENTS | {"swanlab.roundtrip_pod"} | RECOVERY | TELEMETRY,
+        ),
         ("kind", ALWAYS | OWN_PROMETHEUS | PUSH),
         ("staging", EVERYTHING),
         ("prod", EVERYTHING),

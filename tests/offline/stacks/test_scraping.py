@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 CLUSTER = {"apiserver", "kubelet", "cadvisor"}
 KUBE_STATE = {"kube-state-metrics", "kube-state-metrics-self"}
 EXPERIMENTS = {"object-store", "swanlab-gate", "swanlab-vector", "swanlab-clickhouse"}
+TELEMETRY = {"otel-agent", "otel-gateway", "span-metrics", "victoria-logs", "jaeger"}
 EVERY_JOB = {"prometheus", *CLUSTER, "dcgm-exporter", "node-exporter", *KUBE_STATE, "pushgateway", "alertmanager"}
-"""Of a stack without SwanLab."""
+"""Of a stack without SwanLab and telemetry."""
 TEAM = {"namespace": "team", "labels": {"app": "theirs"}, "port": "http"}
 OUTSIDE = [{"node": "slurm-1", "address": "slurm-1.example.com:9400"}]
 
@@ -62,7 +63,7 @@ def promised(found: Settings) -> dict[str, Promised]:
     ],
 )
 def test_jobs_per_mode(stack: str, sections: dict[str, Any], missing: set[str]) -> None:
-    experiments = EXPERIMENTS if stack == "local" else set()
+    experiments = EXPERIMENTS | TELEMETRY if stack == "local" else set()
     assert set(jobs(settings(stack, None, **sections))) == (EVERY_JOB | experiments) - missing
 
 
@@ -242,7 +243,7 @@ def test_watchdog_is_there_where_somebody_is_told(found: Callable[[], Settings],
 def test_policies_of_the_stack_guard_what_it_deploys_in_the_pod_network() -> None:
     """node-exporter is in the node's own network, where no policy applies."""
     everything = {"alertmanager", "pushgateway", *KUBE_STATE, "dcgm-exporter"}
-    assert set(guarded(settings("local"))) == everything | {"object-store", "swanlab-gate"}
+    assert set(guarded(settings("local"))) == everything | {"object-store", "swanlab-gate"} | TELEMETRY
     assert set(guarded(settings("kind"))) == everything - {"alertmanager", "dcgm-exporter"}
     theirs = {"mode": "existing", "existing": TEAM}
     found = settings("staging", dcgm_exporter=theirs, kube_state_metrics=theirs)

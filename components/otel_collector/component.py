@@ -1,0 +1,53 @@
+"""Registers agents and gateway with Pulumi. What is registered is decided in manifests.py and config.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pulumi
+
+from components.kube import register
+from components.naming import logical_name
+from components.otel_collector.config import render_agent, render_gateway
+from components.otel_collector.manifests import manifests
+from components.otel_collector.names import AGENT, GATEWAY
+
+if TYPE_CHECKING:
+    from components.otel_collector.args import OtelCollectorArgs
+
+_RUNS: Final = ("StatefulSet", "DaemonSet")
+
+
+class OtelCollector(pulumi.ComponentResource):
+    """Agents on every node and the gateway that they send to.
+
+    agent_revision, gateway_revision: of their configurations. agent_service: Service in the namespace of node agents
+    that reaches the agent of the sender's node. gateway_service: Service in the stack's namespace.
+    """
+
+    agent_revision: pulumi.Output[str]
+    gateway_revision: pulumi.Output[str]
+    agent_service: pulumi.Output[str]
+    gateway_service: pulumi.Output[str]
+
+    def __init__(self, name: str, args: OtelCollectorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("plumbline:otel-collector:OtelCollector", name, None, opts)
+        agent, gateway = render_agent(args), render_gateway(args)
+        # One after another: of several replicas one is restarted at a time, and agents wait for what they send to.
+        before: list[pulumi.Resource] = []
+        for role, manifest in manifests(args, agent, gateway).items():
+            after = list(before) if manifest["kind"] in _RUNS else []
+            opts_ = pulumi.ResourceOptions(parent=self, depends_on=after)
+            before.append(register(logical_name(name, role), manifest, opts_))
+        self.agent_revision = pulumi.Output.from_input(agent.revision)
+        self.gateway_revision = pulumi.Output.from_input(gateway.revision)
+        self.agent_service = pulumi.Output.from_input(AGENT)
+        self.gateway_service = pulumi.Output.from_input(GATEWAY)
+        self.register_outputs(
+            {
+                "agent_revision": self.agent_revision,
+                "gateway_revision": self.gateway_revision,
+                "agent_service": self.agent_service,
+                "gateway_service": self.gateway_service,
+            }
+        )

@@ -1,0 +1,105 @@
+"""Alerts about traces that are decided wrongly or not at all, and about metrics of spans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from signals.catalogue.otel_collector import GATEWAY
+from signals.catalogue.span_metrics import OVERFLOW
+from signals.catalogue.span_metrics import PRODUCER as SPANS
+from signals.rules.expressions import grew
+from signals.rules.model import Alert, Group, Severity
+from signals.rules.telemetry_records import INSTANCE, service_records
+
+if TYPE_CHECKING:
+    from signals.thresholds import Thresholds
+
+_JOB: Final = f'job="{GATEWAY.job}"'
+_AGE: Final = "otelcol_process_uptime"
+_SAMPLING: Final = "otelcol_processor_tail_sampling"
+_WHERE: Final = "{{ $labels.instance }} (cluster {{ $labels.cluster }})"
+_RUNBOOK: Final = "telemetry-sampling"
+
+
+def sampling_alerts(limits: Thresholds) -> tuple[Alert, ...]:
+    """Alerts about what the gateway decides."""
+    return (_too_early(), _too_large(), _undecided(), _late(limits))
+
+
+def span_metric_groups() -> tuple[Group, ...]:
+    """Every group of the file about metrics of spans."""
+    return (service_records(), Group(name="plumbline-span-metrics", rules=(_overflow(),)))
+
+
+def _too_early() -> Alert:
+    return Alert(
+        alert="TracesDroppedTooEarly",
+        expr=grew(f"{_SAMPLING}_sampling_trace_dropped_too_early{{{_JOB}}}", "15m", _AGE),
+        wait="0s",
+        severity=Severity.P2,
+        summary="The gateway drops traces before it has decided on them",
+        description=f"{_WHERE} had more traces in memory than it may, and dropped the oldest undecided; traces with an "
+        "error may be among them. Likely causes: more traces than planned, a time to decide that is too long for them, "
+        "too few traces in memory.",
+        runbook=_RUNBOOK,
+    )
+
+
+def _too_large() -> Alert:
+    return Alert(
+        alert="TracesTooLarge",
+        expr=grew(f"{_SAMPLING}_traces_dropped_too_large{{{_JOB}}}", "15m", _AGE),
+        wait="0s",
+        severity=Severity.P3,
+        summary="A trace was dropped because it is too large",
+        description=f"{_WHERE} dropped a trace with more bytes than one may have, whatever its spans say, so that "
+        "others are kept. Likely causes: a loop that opens a span for each step, one trace for a whole run, very large "
+        "attributes.",
+        runbook=_RUNBOOK,
+    )
+
+
+def _undecided() -> Alert:
+    return Alert(
+        alert="SamplingPolicyFailing",
+        expr=grew(f"{_SAMPLING}_sampling_policy_evaluation_error{{{_JOB}}}", "15m", _AGE),
+        wait="0s",
+        severity=Severity.P2,
+        summary="A policy of sampling cannot decide",
+        description=f"{_WHERE}: a policy of sampling failed on traces, and does not keep those. Likely causes: a "
+        "policy that expects an attribute of another type, as after a change of the policies or of the version.",
+        runbook=_RUNBOOK,
+    )
+
+
+def _late(limits: Thresholds) -> Alert:
+    late = f'{_SAMPLING}_early_releases_from_cache_decision{{{_JOB}, sampled="false"}}'
+    return Alert(
+        alert="TracesLateSpans",
+        expr=f"sum by ({INSTANCE}) (rate({late}[15m]))\n"
+        f"/ sum by ({INSTANCE}) (rate(otelcol_receiver_accepted_spans{{{_JOB}}}[15m]) > 0)\n"
+        f"> {limits.telemetry_late_spans_high}",
+        wait="15m",
+        severity=Severity.P3,
+        summary="Many spans come after their trace was decided",
+        description=f"{_WHERE}: {{{{ $value | humanizePercentage }}}} of the spans came after their trace was decided "
+        "against, and went with it, also those with an error. Likely causes: traces that take longer than the time to "
+        "decide, senders that hold spans back, an agent that empties its queue.",
+        runbook=_RUNBOOK,
+    )
+
+
+def _overflow() -> Alert:
+    """The series lives as long as the gateway that had too many."""
+    return Alert(
+        alert="SpanMetricsOverflow",
+        expr="max by (cluster, environment, exported_job) "
+        f'(traces_span_metrics_calls_total{{job="{SPANS.job}", {OVERFLOW}}})\n> 0',
+        wait="5m",
+        severity=Severity.P3,
+        summary="Service {{ $labels.exported_job }} has too many kinds of spans for their metrics",
+        description="Service {{ $labels.exported_job }} (cluster {{ $labels.cluster }}) has more combinations of "
+        "operation, kind, status and team than are counted by themselves: the rest is counted as one, without a "
+        "name. Likely causes: names of spans that hold an id, a path or a prompt.",
+        runbook=_RUNBOOK,
+    )
