@@ -173,7 +173,9 @@ def metadata_of_catalogue() -> dict[str, list[Json]]:
     found: dict[str, list[Json]] = {}
     for page in PRODUCERS:
         for metric in page.metrics:
-            found[metric.name.removesuffix("_total")] = [{"type": metric.type.value, "help": "", "unit": ""}]
+            declared = {"type": metric.type.value, "help": "", "unit": ""}
+            known = found.setdefault(metric.name.removesuffix("_total"), [])
+            known += [] if declared in known else [declared]
     return found
 
 
