@@ -92,9 +92,8 @@ def _swanlab(source: Mapping[str, Any], s3: Json) -> Json:
     found = {key: source[key] for key in _OF_SWANLAB if key in source}
     return found | {
         "stores": {
-            "postgres": _own(stores.get("postgres") or {}) | _rotated(stores.get("postgres") or {}),
-            "redis": _own(stores.get("redis") or {}),
-            "clickhouse": _own(stores.get("clickhouse") or {}) | _rotated(stores.get("clickhouse") or {}),
+            **{name: _rotated(stores.get(name) or {}) for name in ("postgres", "clickhouse")},
+            "redis": _own(stores.get("redis") or {}),  # it has no password
             "s3": s3,
         },
         "buffer": {"replicas": 1, **{key: buffer[key] for key in ("volume", "max_size") if key in buffer}},
@@ -108,16 +107,22 @@ def _own(store: Mapping[str, Any]) -> Json:
 
 
 def _rotated(store: Mapping[str, Any]) -> Json:
-    """Another password than the source's: both follow from one root secret, and a restore has to work under another."""
-    return {"generation": int(store.get("generation", 1)) + 1}
+    """The same under another password."""
+    return _own(store) | {"generation": _next(store)}
+
+
+def _next(store: Mapping[str, Any]) -> int:
+    """Generation of another password: both follow from one root secret, and a restore has to work under another."""
+    return int(store.get("generation", 1)) + 1
 
 
 def _objects(lab: Mapping[str, Any], store: Mapping[str, Any], source: str, taken: Set[int]) -> tuple[Json, Json]:
     """Settings of SwanLab's S3, and of the object store."""
     s3 = (lab.get("stores") or {}).get("s3") or {}
     if s3.get("mode", "chart") == "chart" or s3.get("secret") is not None:
-        return _own(s3) | _rotated(s3), {"mode": "off"}
-    own = {key: store[key] for key in _OF_OBJECT_STORE if key in store} | _rotated(store)
+        return _rotated(s3), {"mode": "off"}
+    own = {key: store[key] for key in _OF_OBJECT_STORE if key in store}
+    own["generation"] = _next(store)
     port = store.get("node_port")
     if port is not None:
         own["node_port"] = _free(int(port), taken)

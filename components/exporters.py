@@ -94,6 +94,15 @@ def probe(path: str, port_name: str, *, every: int, failures: int) -> Manifest:
     }
 
 
+def probes(path: str, port_name: str, *, start_seconds: int) -> Manifest:
+    """All three probes of a program that answers at one path. start_seconds: how long a start may take."""
+    return {
+        "startupProbe": probe(path, port_name, every=2, failures=start_seconds // 2),
+        "readinessProbe": probe(path, port_name, every=5, failures=3),
+        "livenessProbe": probe(path, port_name, every=10, failures=6),
+    }
+
+
 def cluster_role(name: str, object_labels: dict[str, str], rules: list[Manifest]) -> Manifest:
     """A ClusterRole. name: already unique in the cluster."""
     return {

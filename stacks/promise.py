@@ -26,6 +26,9 @@ def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[Sys
     """The contract. images: role → image. A throw-away stack allows disruption; node access is a setting."""
     jobs = scrape_jobs(settings)
     found = capabilities(settings)
+    components = {system.name: system.promise for system in systems}
+    if "telemetry" in found:
+        components[AGENT] = agents(settings, images)
     return Contract(
         stack=settings.stack,
         cluster=Cluster(
@@ -36,15 +39,14 @@ def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[Sys
         ),
         namespace=settings.namespace,
         capabilities=found,
-        components={system.name: system.promise for system in systems}
-        | ({AGENT: agents(settings, images)} if "telemetry" in found else {}),
+        components=components,
         scrape=promised_jobs(settings, jobs),
         rules=rule_inputs(settings, jobs),
         receivers=receivers(alertmanager_args(settings, images)) if "alerting" in found else (),
         experiments=experiments(settings, images) if "experiments" in found else None,
         object_store=promised_buckets(settings) if "object-store" in found else None,
         recovery=promised_recovery(recovery_args(settings, images), settings) if "recovery" in found else None,
-        telemetry=telemetry(settings, images) if {"telemetry", "logs", "traces"} & set(found) else None,
+        telemetry=telemetry(settings, images, components) if {"telemetry", "logs", "traces"} & set(found) else None,
         expected_checks=expected(found),
     )
 

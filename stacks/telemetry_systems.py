@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from components.logs import names as logs
 from components.logs.component import Logs
@@ -12,6 +12,7 @@ from components.otel_collector.component import OtelCollector
 from components.otel_collector.config import no_windows, render_agent, render_gateway
 from components.otel_collector.lint import lint as lint_collector
 from components.otel_collector.manifests import manifests as collector_manifests
+from components.otel_collector.parts import attributes
 from components.traces import names as traces
 from components.traces.component import Traces
 from components.traces.config import render as render_traces
@@ -32,6 +33,8 @@ from stacks.system import System, tier, workload
 from stacks.telemetry_arguments import collector_args, logs_args, traces_args
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from components.otel_collector.args import OtelCollectorArgs
     from stacks.settings import Settings
     from stacks.system import Images
@@ -121,8 +124,8 @@ def trace_store(settings: Settings, images: Images) -> System:
     )
 
 
-def telemetry(settings: Settings, images: Images) -> Telemetry:
-    """What the contract promises beyond the components."""
+def telemetry(settings: Settings, images: Images, components: Mapping[str, Component]) -> Telemetry:
+    """What the contract promises beyond the components. components: what it promises of them, by name."""
     found = Telemetry(
         logs=LogStore(
             retention_seconds=int(duration_seconds(settings.logs.retention)),
@@ -130,15 +133,14 @@ def telemetry(settings: Settings, images: Images) -> Telemetry:
         )
         if settings.logs.mode == "managed"
         else None,
-        traces=_trace_store(settings, images) if settings.traces.mode == "managed" else None,
+        traces=_trace_store(settings, components[traces.NAME]) if settings.traces.mode == "managed" else None,
     )
     if settings.otel_collector.mode == "off":
         return found
-    args = collector_args(settings, images)
-    return found.model_copy(update=_collectors(args))
+    return found.model_copy(update=_collectors(collector_args(settings, images), components))
 
 
-def _collectors(args: OtelCollectorArgs) -> dict[str, object]:
+def _collectors(args: OtelCollectorArgs, components: Mapping[str, Component]) -> dict[str, object]:
     kept: dict[Literal["traces", "logs", "metrics"], bool] = {
         "traces": args.traces is not None,
         "logs": args.logs is not None,
@@ -150,7 +152,7 @@ def _collectors(args: OtelCollectorArgs) -> dict[str, object]:
             namespace=args.node_namespace,
             kind="DaemonSet",
             name=otel.AGENT,
-            revision=render_agent(args).revision,
+            revision=_revision(components[otel.AGENT]),
             otlp=Endpoint(service=otel.AGENT, namespace=args.node_namespace, port=otel.HTTP_PORT),
             metrics_port=otel.METRICS_PORT,
         ),
@@ -158,7 +160,7 @@ def _collectors(args: OtelCollectorArgs) -> dict[str, object]:
             namespace=args.namespace,
             kind="StatefulSet",
             name=otel.GATEWAY,
-            revision=render_gateway(args).revision,
+            revision=_revision(components[otel.COMPONENT]),
             otlp=Endpoint(service=otel.GATEWAY, namespace=args.namespace, port=otel.HTTP_PORT),
             metrics_port=otel.METRICS_PORT,
             span_metrics_port=otel.SPAN_METRICS_PORT,
@@ -173,17 +175,18 @@ def _collectors(args: OtelCollectorArgs) -> dict[str, object]:
         )
         if kept["traces"]
         else None,
-        "resource_attributes": {
-            "k8s.cluster.name": args.cluster,
-            "deployment.environment.name": args.environment,
-        },
+        "resource_attributes": attributes(args),
         "identity": args.identity,
     }
 
 
-def _trace_store(settings: Settings, images: Images) -> TraceStore:
-    args = traces_args(settings, images)
-    return TraceStore(retention_seconds=args.retention_seconds, revision=render_traces(args).revision)
+def _trace_store(settings: Settings, promised: Component) -> TraceStore:
+    return TraceStore(retention_seconds=int(duration_seconds(settings.traces.retention)), revision=_revision(promised))
+
+
+def _revision(promised: Component) -> str:
+    """Collectors and Jaeger have one always."""
+    return cast("str", promised.revision)
 
 
 def _stores(settings: Settings) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from components.exporters import probe
+from components.exporters import probes
 from components.logs.names import (
     CLAIM,
     DATA_PATH,
@@ -70,9 +70,7 @@ def _pod_spec(args: LogsArgs) -> Manifest:
                 "ports": [{"name": PORT_NAME, "containerPort": PORT, "protocol": "TCP"}],
                 "resources": quantities(args.resources),
                 "securityContext": restricted_container(),
-                "startupProbe": probe("/health", PORT_NAME, every=2, failures=_START_SECONDS // 2),
-                "readinessProbe": probe("/health", PORT_NAME, every=5, failures=3),
-                "livenessProbe": probe("/health", PORT_NAME, every=10, failures=6),
+                **probes("/health", PORT_NAME, start_seconds=_START_SECONDS),
                 "volumeMounts": [{"name": "data", "mountPath": DATA_PATH}],
             }
         ],

@@ -14,6 +14,7 @@ from components.otel_collector.parts import (
     LIMITER,
     QUEUE,
     Env,
+    attributes,
     health,
     identity,
     limiter,
@@ -55,12 +56,11 @@ def configuration(args: OtelCollectorArgs, revision: str) -> Manifest:
 
 
 def _processors(args: OtelCollectorArgs) -> Manifest:
-    node = {"key": "k8s.node.name", "value": Env(f"{NODE_NAME}:-{_UNKNOWN_NODE}"), "action": "upsert"}
-    common = identity(args)
+    node = {"k8s.node.name": Env(f"{NODE_NAME}:-{_UNKNOWN_NODE}")}
     found: Manifest = {
         LIMITER: limiter(args.agent.memory_bytes),
         debug.FILTER: debug.level_filter(args.lowest_level),
-        IDENTITY: {"attributes": [*common["attributes"], node]},
+        IDENTITY: identity(attributes(args) | node),
     }
     if args.logs:
         found[FLATTENING] = flattening()

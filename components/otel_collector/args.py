@@ -112,3 +112,9 @@ class OtelCollectorArgs:
     storage_class: str | None
     network_policies: bool
     receive_from: tuple[str, ...] = ()
+
+    @property
+    def backends(self) -> dict[str, Backend]:
+        """Signal → where it goes, of those that are kept."""
+        sides = {"logs": self.logs, "traces": self.traces}
+        return {signal: backend for signal, backend in sides.items() if backend is not None}

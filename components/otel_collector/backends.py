@@ -18,9 +18,8 @@ _HOST_AND_PORT: Final = re.compile(r"(?:[A-Za-z0-9](?:[-.A-Za-z0-9]*[A-Za-z0-9])
 
 def backends(args: OtelCollectorArgs) -> Iterator[str]:
     """What is wrong with the backends, each as `signal: what; what is accepted`."""
-    for signal, backend in (("logs", args.logs), ("traces", args.traces)):
-        if backend is not None:
-            yield from (f"{signal}: {what}" for what in (*_address(backend), *_headers(backend)))
+    for signal, backend in args.backends.items():
+        yield from (f"{signal}: {what}" for what in (*_address(backend), *_headers(backend)))
 
 
 def _address(backend: Backend) -> Iterator[str]:

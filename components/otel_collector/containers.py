@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from components.exporters import probe
+from components.exporters import probes
 from components.otel_collector.agent_config import NODE_NAME
 from components.otel_collector.lint import gates
 from components.otel_collector.sizes import runtime_limit
@@ -46,9 +46,7 @@ def container(
         "ports": [{"name": port, "containerPort": number, "protocol": "TCP"} for port, number in ports.items()],
         "resources": quantities(sizes.resources),
         "securityContext": restricted_container(),
-        "startupProbe": probe("/", "health", every=2, failures=_START_SECONDS // 2),
-        "readinessProbe": probe("/", "health", every=5, failures=3),
-        "livenessProbe": probe("/", "health", every=10, failures=6),
+        **probes("/", "health", start_seconds=_START_SECONDS),
         "volumeMounts": mounts,
     }
 

@@ -13,6 +13,7 @@ from components.otel_collector.parts import (
     LIMITER,
     QUEUE,
     Env,
+    attributes,
     health,
     identity,
     limiter,
@@ -41,9 +42,9 @@ _SERIES: Final = 500
 service alone stays below the limit of a scrape (signals/catalogue/span_metrics.py), which is thrown away whole."""
 
 
-def header_variables(signal: str, backend: Backend | None) -> dict[str, str]:
+def header_variables(signal: str, backend: Backend) -> dict[str, str]:
     """Environment variable → key of the backend's Secret whose value it must have. signal: `logs` or `traces`."""
-    if backend is None or backend.headers_secret is None:
+    if backend.headers_secret is None:
         return {}
     return {f"{signal.upper()}_HEADER_{number}": key for number, key in enumerate(backend.headers_keys)}
 
@@ -54,7 +55,7 @@ def configuration(args: OtelCollectorArgs, revision: str) -> Manifest:
         "receivers": {"otlp": receiver()},
         "processors": {
             LIMITER: limiter(args.gateway.memory_bytes),
-            IDENTITY: identity(args),
+            IDENTITY: identity(attributes(args)),
             **redaction.processors(args.redaction, args.identity),
             **({SAMPLING: tail_sampling(args)} if args.traces else {}),
         },
@@ -100,9 +101,8 @@ def _exporters(args: OtelCollectorArgs) -> Manifest:
             "metric_expiration": "10m",
         }
     }
-    for signal, backend in (("logs", args.logs), ("traces", args.traces)):
-        if backend is not None:
-            found[exporter_name(signal, backend)] = _exporter(signal, backend, args.gateway.queue_bytes)
+    for signal, backend in args.backends.items():
+        found[exporter_name(signal, backend)] = _exporter(signal, backend, args.gateway.queue_bytes)
     return found
 
 

@@ -61,8 +61,7 @@ def _container(args: OtelCollectorArgs) -> Manifest:
 
 def _headers(args: OtelCollectorArgs) -> Iterator[Manifest]:
     """Secret headers of the backends. A changed Secret is read when the pod starts again, and not before."""
-    for signal, backend in (("logs", args.logs), ("traces", args.traces)):
-        if backend is not None and backend.headers_secret is not None:
-            for variable, key in header_variables(signal, backend).items():
-                reference = {"name": backend.headers_secret, "key": key}
-                yield {"name": variable, "valueFrom": {"secretKeyRef": reference}}
+    for signal, backend in args.backends.items():
+        for variable, key in header_variables(signal, backend).items():
+            reference = {"name": backend.headers_secret, "key": key}
+            yield {"name": variable, "valueFrom": {"secretKeyRef": reference}}

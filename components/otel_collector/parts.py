@@ -82,13 +82,13 @@ def receiver() -> Manifest:
     }
 
 
-def identity(args: OtelCollectorArgs, **more: str) -> Manifest:
-    """Puts cluster and environment on everything, whatever a sender said. more: further attributes, `_` for `.`."""
-    values = {
-        "k8s.cluster.name": args.cluster,
-        "deployment.environment.name": args.environment,
-        **{name.replace("_", "."): value for name, value in more.items()},
-    }
+def attributes(args: OtelCollectorArgs) -> dict[str, str]:
+    """What is said of everything that leaves a collector: resource attribute → value."""
+    return {"k8s.cluster.name": args.cluster, "deployment.environment.name": args.environment}
+
+
+def identity(values: dict[str, str]) -> Manifest:
+    """Puts resource attributes on everything, whatever a sender said."""
     return {"attributes": [{"key": key, "value": value, "action": "upsert"} for key, value in values.items()]}
 
 

@@ -39,7 +39,7 @@ def complaints(args: OtelCollectorArgs) -> list[str]:
         *_replicas(args),
         *(f"gateway.{what}" for what in above_limit(args.gateway.memory_bytes, args.gateway.resources)),
         *(f"agent.{what}" for what in above_limit(args.agent.memory_bytes, args.agent.resources)),
-        *_gateway_queues(args.gateway, sum(backend is not None for backend in (args.logs, args.traces))),
+        *_gateway_queues(args.gateway, len(args.backends)),
         *_agent_queues(args),
         *_shares(args.sampling),
         *_waiting(args.sampling, args.gateway.memory_bytes),

@@ -103,9 +103,7 @@ def _container(args: TracesArgs) -> Manifest:
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in PORTS.items()],
         "resources": quantities(args.resources),
         "securityContext": restricted_container(),
-        "startupProbe": exporters.probe("/status", "health", every=2, failures=_START_SECONDS // 2),
-        "readinessProbe": exporters.probe("/status", "health", every=5, failures=3),
-        "livenessProbe": exporters.probe("/status", "health", every=10, failures=6),
+        **exporters.probes("/status", "health", start_seconds=_START_SECONDS),
         "volumeMounts": [
             {"name": "config", "mountPath": CONFIG_PATH, "readOnly": True},
             {"name": "data", "mountPath": DATA_PATH},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import socket
 import subprocess
 import threading
 import time
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import requests
 
 from tests.bench.errors import BenchError
+from tests.offline.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,10 +23,8 @@ _LOG_LINES: Final = 15
 
 
 def free_address() -> str:
-    """An address of loopback that was free a moment ago, `host:port`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+    """An address of loopback that nobody has, `host:port`."""
+    return f"127.0.0.1:{free_port()}"
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import resource
-import signal
 import sys
 import tempfile
 import time
@@ -28,7 +27,7 @@ from components.errors import DeployError
 from components.prometheus.names import CONFIG_FILE
 from components.prometheus.names import arguments as prometheus_flags
 from sandbox.progress import Progress
-from tests.bench import configuration, expansion, kubernetes, measure, queries
+from tests.bench import configuration, expansion, interrupt, kubernetes, measure, queries
 from tests.bench.client import Client
 from tests.bench.configuration import Addresses
 from tests.bench.errors import BenchError
@@ -179,18 +178,10 @@ def judged(report: Report) -> int:
     return 1 if found else 0
 
 
-def _interrupt(*_: object) -> None:
-    """Once: a second signal would cut off the ending of what was started."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, write; 1 with a message when it cannot be done or stands for nothing, 130 after Ctrl-C."""
     plan = parse(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    interrupt.listen()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # the fleet holds one connection per node
     try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from pydantic import ValidationError
 
 from sandbox.progress import Progress
 from stacks.contract import Contract
+from tests.bench import interrupt
 from tests.bench.errors import BenchError
 from tests.bench.experiments import sdk, site
 from tests.bench.experiments.plan import Plan
@@ -68,13 +68,6 @@ def judged(report: Report) -> int:
     return 1 if found else 0
 
 
-def _interrupt(*_: object) -> None:
-    """Once: a second signal would cut off the removal of what was written."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, write; 1 with a message when it cannot be done or stands for nothing, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(prog="experiments", description=__doc__, allow_abbrev=False)
@@ -83,8 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--cache", type=Path, required=True, help="directory of SDK environments; made if need be")
     parser.add_argument("--out", type=Path, required=True, help="path of the report")
     given = parser.parse_args(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    interrupt.listen()
     progress = Progress()
     try:
         where = site.find(read(given.contract), given.kubeconfig)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from sandbox.errors import SandboxError
 from sandbox.progress import Progress
+from tests.bench import interrupt
 from tests.bench.errors import BenchError
 from tests.bench.recovery.figures import ratios
 from tests.bench.recovery.plan import plan
@@ -50,20 +50,12 @@ def judged(report: Report) -> int:
     return 1 if found else 0
 
 
-def _interrupt(*_: object) -> None:
-    """Once: a second signal would cut off the ending of what was started."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, write; 1 with a message when it cannot be done or stands for nothing, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(prog="recovery", description=__doc__, allow_abbrev=False)
     parser.add_argument("--out", type=Path, required=True, help="path of the report")
     given = parser.parse_args(arguments)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
+    interrupt.listen()
     try:
         report = run(plan(os.environ), Progress())
     except (BenchError, SandboxError) as error:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from sandbox.errors import SandboxError
 from sandbox.progress import Progress
+from tests.bench import interrupt
 from tests.bench.errors import BenchError
-from tests.bench.telemetry import interrupt
 from tests.bench.telemetry.figures import ratios
 from tests.bench.telemetry.plan import plan
 from tests.bench.telemetry.run import run

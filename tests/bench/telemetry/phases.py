@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tests.bench.telemetry import interrupt
+from tests.bench import interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.bench.telemetry import interrupt, sides
+from tests.bench import interrupt
+from tests.bench.telemetry import sides
 from tests.bench.telemetry.agent import agent
 from tests.bench.telemetry.figures import Measured, Report
 from tests.bench.telemetry.gateway import gateway
