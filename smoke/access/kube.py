@@ -92,15 +92,19 @@ class Kube:
         return made
 
     def delete(self, path: str, uid: str) -> None:
-        """Delete the object with this uid, and no other of the same name."""
-        self._request("DELETE", path, {}, {"gracePeriodSeconds": 1, "preconditions": {"uid": uid}})
+        """Delete the object with this uid, and no other of the same name.
+
+        uid: "" for one whose creation was interrupted before its answer; its name must be of nobody else.
+        """
+        only = {"preconditions": {"uid": uid}} if uid else {}
+        self._request("DELETE", path, {}, {"gracePeriodSeconds": 1, **only})
 
     def create_pod(self, namespace: str, pod: Json) -> Json:
         """Create a pod; the object as the API server made it."""
         return self.create(f"/api/v1/namespaces/{namespace}/pods", pod)
 
     def delete_pod(self, namespace: str, name: str, uid: str) -> None:
-        """Kill the pod with this uid, and no other of the same name."""
+        """Kill the pod with this uid, and no other of the same name. uid: as of `delete`."""
         self.delete(f"/api/v1/namespaces/{namespace}/pods/{name}", uid)
 
     def _request(

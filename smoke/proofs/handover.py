@@ -35,6 +35,7 @@ class Handover:
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
         self._name = PREFIX + secrets.token_hex(4)
+        self._asked = False
         self._uid = ""
         self._removed = False
         self._node = ""
@@ -68,6 +69,7 @@ class Handover:
             raise DeclaredSkipError("every GPU is held by a pod, so none can be handed over")
         label = gpu.team_label(self._stack.contract.rules.pod_labels)
         manifest = sentinel_pod(self._name, self._image(), resource, label)
+        self._asked = True  # before the answer, which an interrupt may keep away
         self._uid = self._stack.kube.create_pod(namespace, manifest)["metadata"]["uid"]
         self._stages = [self._runs, self._named, self._owned, self._delete_own, self._gone, self._unnamed]
 
@@ -79,7 +81,7 @@ class Handover:
 
     def end(self) -> None:
         """Delete the pod if it is there."""
-        if self._uid and not self._removed:
+        if self._asked and not self._removed:
             self._delete(self._name, self._uid)
 
     def _image(self) -> Json:

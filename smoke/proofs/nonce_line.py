@@ -42,6 +42,7 @@ class NonceLine:
         self._nonce = word()
         self._trace_id = identifier(32)
         self._name = f"{PREFIX}line-{self._nonce}"
+        self._asked = False
         self._pod: Json | None = None
         self._removed = False
         self._stages: list[Callable[[], list[Problem]]] = []
@@ -61,6 +62,7 @@ class NonceLine:
             if (pod["metadata"].get("labels") or {}).get(LABEL) == SENTINEL:
                 self._delete(pod["metadata"]["name"], pod["metadata"]["uid"])
         manifest = printer(self._name, self._image(), self._fields())
+        self._asked = True  # before the answer, which an interrupt may keep away
         self._pod = self._stack.kube.create_pod(namespace, manifest)
         self._stages = [self._runs, self._found, self._gone]
 
@@ -72,8 +74,8 @@ class NonceLine:
 
     def end(self) -> None:
         """Delete the pod if it is there."""
-        if self._pod is not None and not self._removed:
-            self._delete(self._name, self._pod["metadata"]["uid"])
+        if self._asked and not self._removed:
+            self._delete(self._name, (self._pod or {}).get("metadata", {}).get("uid", ""))
             self._removed = True
 
     def _fields(self) -> dict[str, str]:

@@ -32,6 +32,7 @@ class PageProof:
         self._stack = stack
         self._word = secrets.token_hex(6)
         self._deliver = False
+        self._asked = False
         self._pushed: int | None = None
         self._deleted = False
         self._before: list[Sample] | None = None
@@ -58,6 +59,7 @@ class PageProof:
             if group.get("job") == JOB:
                 self._stack.pushgateway.delete(JOB, group.get("instance", ""))
         lines = (f'{PAGE_PROOF}{{severity="{s}",proof="{self._word}"}} {value}\n' for s in paging.SEVERITIES)
+        self._asked = True  # before the answer, which an interrupt may keep away
         self._stack.pushgateway.push(JOB, self._word, f"# TYPE {PAGE_PROOF} gauge\n{''.join(lines)}")
         self._pushed = value
 
@@ -83,7 +85,7 @@ class PageProof:
 
     def end(self) -> None:
         """Delete the group if it is there."""
-        if self._pushed is not None and not self._deleted:
+        if self._asked and not self._deleted:
             self._stack.pushgateway.delete(JOB, self._word)
             self._deleted = True
 

@@ -93,8 +93,9 @@ class Pod:
         return f"/api/v1/namespaces/{self._namespace}/{kind}"
 
     def _create(self, kind: str, body: Json) -> None:
-        made = self._stack.kube.create(self._list(kind), body)
-        self._made.append((f"{self._list(kind)}/{made['metadata']['name']}", made["metadata"]["uid"]))
+        path = f"{self._list(kind)}/{body['metadata']['name']}"
+        self._made.append((path, ""))  # before the answer, which an interrupt may keep away
+        self._made[-1] = (path, self._stack.kube.create(self._list(kind), body)["metadata"]["uid"])
 
     def _delete(self, path: str, uid: str) -> None:
         try:

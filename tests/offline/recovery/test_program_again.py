@@ -104,10 +104,13 @@ def test_content_over_a_chunk_is_told_and_status_is_not_good(site: Site) -> None
     assert site.run(config, "status")[0] == 0
 
 
-def test_what_the_target_does_not_give_makes_the_point_doubtful(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_target_does_not_give_makes_the_point_doubtful(
+    site: Site, taken: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A sector of the target's disk is lost. The program runs in this process, so that requests can meet it."""
     content = ONLY + b" and another"
     before = verified(site)[1]["point"]
+    assert before == taken["point"]
     site.objects.put("runs/lost.png", content)
     point = site.run(site.config("live"), "create")[1]["point"]
     code, _, said = verified(site)

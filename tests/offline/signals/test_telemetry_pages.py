@@ -6,6 +6,7 @@ They are asked as Prometheus asks, which takes names with dots, and relabelled a
 from __future__ import annotations
 
 import re
+import time
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -103,13 +104,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         gateway = stack.enter_context(Collector(places["gateway"], render_gateway(args).files).running())
         agent = stack.enter_context(_agent(places["agent"], args, gateway).running())
         _traffic(agent, gateway)
-        yield {
-            "otel-agent": _asked(f"http://127.0.0.1:{agent.ports[METRICS_PORT]}/metrics"),
-            "otel-gateway": _asked(f"http://127.0.0.1:{gateway.ports[METRICS_PORT]}/metrics"),
-            "span-metrics": _asked(f"http://127.0.0.1:{gateway.ports[SPAN_METRICS_PORT]}/metrics"),
-            "victoria-logs": _asked(f"{store.url}/metrics"),
-            "jaeger": _asked(f"{jaeger.at('metrics')}/metrics"),
+        addresses = {
+            "otel-agent": f"http://127.0.0.1:{agent.ports[METRICS_PORT]}",
+            "otel-gateway": f"http://127.0.0.1:{gateway.ports[METRICS_PORT]}",
+            "span-metrics": f"http://127.0.0.1:{gateway.ports[SPAN_METRICS_PORT]}",
+            "victoria-logs": store.url,
+            "jaeger": jaeger.at("metrics"),
         }
+        yield {job: _whole(producer(job), f"{address}/metrics") for job, address in addresses.items()}
 
 
 def _agent(directory: Path, args: OtelCollectorArgs, gateway: Collector) -> Collector:
@@ -132,6 +134,17 @@ def _traffic(agent: Collector, gateway: Collector) -> None:
             lambda name=name: f"{name} never arrived: {agent.log.read_text()[-2000:]}",  # type: ignore[misc]  # as above
         )
     eventually(lambda: gateway.total("traces_span_metrics_calls", SPAN_METRICS_PORT) >= 1, lambda: "no span metrics")
+
+
+def _whole(page: Producer, url: str) -> str:
+    """The page once nothing is missing, or as it is after a minute: Jaeger counts its storage every 10 s."""
+    deadline = time.monotonic() + 60
+    while True:
+        text = _asked(url)
+        missing = [fault for fault in faults(page, text) if fault.endswith("is not there")]
+        if not missing or time.monotonic() > deadline:
+            return text
+        time.sleep(0.5)
 
 
 def _asked(url: str) -> str:
