@@ -104,7 +104,7 @@ def target_relabels(job: ScrapeJob, cluster: str, environment: str) -> list[Mani
 def metric_relabels(page: Producer) -> list[Manifest]:
     """What is done to the series of a scrape: spellings made one, banned labels taken off and marked, drops."""
     found = [rule for change in page.label_changes for rule in _change(change)]
-    if page.honor_labels:
+    if page.of_others:
         found += _banned()
     return [*found, *(_drop(drop) for drop in page.drops)]
 

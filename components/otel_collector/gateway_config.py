@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SPAN_METRICS: Final = "span_metrics"
 SAMPLING: Final = "tail_sampling"
+_SERVICE_OF_SPANS: Final = "transform/span_metrics"
 BUCKETS: Final = (
     *("10ms", "25ms", "50ms", "100ms", "250ms", "500ms"),
     *("1s", "2500ms", "5s", "10s", "30s", "60s", "120s"),
@@ -57,6 +58,7 @@ def configuration(args: OtelCollectorArgs, revision: str) -> Manifest:
             LIMITER: limiter(args.gateway.memory_bytes),
             IDENTITY: identity(attributes(args)),
             **redaction.processors(args.redaction, args.identity),
+            _SERVICE_OF_SPANS: _service_of_spans(),
             **({SAMPLING: tail_sampling(args)} if args.traces else {}),
         },
         "connectors": {
@@ -90,6 +92,21 @@ def _span_metrics(interval: int) -> Manifest:
         "resource_metrics_key_attributes": ["service.name"],
         "resource_metrics_cache_size": _SERVICES,
         "aggregation_cardinality_limit": _SERIES,
+    }
+
+
+def _service_of_spans() -> Manifest:
+    """Names the service in every series, also in the one for what is beyond a service's limit.
+
+    The resource is that of the first span of a service: its instance would be wrong of all others.
+    """
+    own, of_resource = 'datapoint.attributes["service.name"]', 'resource.attributes["service.name"]'
+    return {
+        "error_mode": "propagate",
+        "metric_statements": [
+            {"context": "datapoint", "statements": [f"set({own}, {of_resource}) where {own} == nil"]},
+            {"context": "resource", "statements": ["keep_keys(resource.attributes, [])"]},
+        ],
     }
 
 
@@ -134,7 +151,11 @@ def _pipelines(args: OtelCollectorArgs) -> Manifest:
         },
         "metrics": {"receivers": ["otlp"], "processors": first, "exporters": ["prometheus"]},
         # Made of spans that have gone through redaction.
-        "metrics/spans": {"receivers": [SPAN_METRICS], "exporters": ["prometheus"]},
+        "metrics/spans": {
+            "receivers": [SPAN_METRICS],
+            "processors": [_SERVICE_OF_SPANS],
+            "exporters": ["prometheus"],
+        },
     }
     if args.traces is not None:
         found["traces/kept"] = {

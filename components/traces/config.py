@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from components.otel_collector.names import REVISION
 from components.prometheus.config import Rendered, revision
 from components.traces.names import (
     CONFIG_FILE,
@@ -35,18 +36,18 @@ _BACKEND: Final = "badger"
 
 def render(args: TracesArgs) -> Rendered:
     """The configuration of one Jaeger that receives, keeps and answers."""
-    files = {CONFIG_FILE: dump(document(args))}
-    return Rendered(files=files, revision=revision(files))
+    own = revision({CONFIG_FILE: dump(document(args, ""))})
+    return Rendered(files={CONFIG_FILE: dump(document(args, own))}, revision=own)
 
 
-def document(args: TracesArgs) -> dict[str, Any]:
-    """The configuration before it is text.
+def document(args: TracesArgs, own: str) -> dict[str, Any]:
+    """The configuration before it is text. own: the hash of the file without it, which Jaeger's own metrics show.
 
     There is no batch processor: it would answer for spans that are in memory alone, and the gateway, which drops what
     was answered for, sends batches already. A write that fails is not tried again here but by the gateway.
     """
     return {
-        "service": _service(),
+        "service": _service(own),
         "extensions": {
             "healthcheckv2": {"use_v2": True, "http": {"endpoint": _at(HEALTH_PORT)}},
             "jaeger_query": {
@@ -79,7 +80,7 @@ def document(args: TracesArgs) -> dict[str, Any]:
     }
 
 
-def _service() -> dict[str, Any]:
+def _service(own: str) -> dict[str, Any]:
     reader = {"pull": {"exporter": {"prometheus": {"host": _EVERYWHERE, "port": METRICS_PORT}}}}
     return {
         "extensions": ["jaeger_storage", "jaeger_query", "healthcheckv2"],
@@ -91,7 +92,7 @@ def _service() -> dict[str, Any]:
             }
         },
         "telemetry": {
-            "resource": {"service.name": NAME},
+            "resource": {"service.name": NAME, REVISION: own},
             "metrics": {"level": "normal", "readers": [reader]},
             "logs": {"level": "info", "encoding": "json"},
         },

@@ -57,8 +57,8 @@ _METRICS: Final = (
         name="target_info",
         type=MetricType.GAUGE,
         unit="1",
-        meaning="Always 1; the version is in the labels.",
-        labels=("service_version",),
+        meaning="Always 1; version and configuration are in the labels.",
+        labels=("plumbline_revision", "service_version"),
         low=1.0,
         high=1.0,
         source=f"{_CORE}service/telemetry/otelconftelemetry/resource.go",
@@ -84,7 +84,11 @@ PRODUCER: Final = Producer(
         Drop(metric="(http|rpc)_.*", why="Requests as libraries count them. What was taken is counted in spans."),
         Drop(metric="promhttp_.*", why="Errors of the page itself; such a scrape fails."),
     ),
-    label_changes=(NO_SCOPE, NO_INSTANCE, without_dot("service.version")),
+    label_changes=(
+        NO_SCOPE,
+        NO_INSTANCE,
+        *map(without_dot, ("otel.signal", "plumbline.revision", "service.version")),
+    ),
     # Counted: 79 series after spans and three questions; each kind of question adds six.
     budget=Budget(per_target=200),
 )

@@ -163,6 +163,7 @@ class Producer:
     drops: what is not stored. own_timestamps: the producer stamps its samples itself, at its own rhythm.
     sample_delay_seconds: how much older than the scrape such a sample of a healthy producer may be.
     honor_labels: the producer speaks of other objects (pods, pushed jobs), and its labels win over the target's.
+    passes_on: the producer has metrics of others beside its own, whose labels nobody planned.
     instance_is_node: `instance` is the node's name, so that the series outlive the exporter's pod.
     label_changes: spellings that are made one. identity: labels that say what a series is about; no relabelling may
     ever drop one. budget: series that are planned for.
@@ -180,8 +181,14 @@ class Producer:
     own_timestamps: bool = False
     sample_delay_seconds: float = 0.0
     honor_labels: bool = False
+    passes_on: bool = False
     instance_is_node: bool = False
     label_changes: tuple[LabelChange, ...] = ()
     identity: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
     complete: bool = False
+
+    @property
+    def of_others(self) -> bool:
+        """Whether its labels may be anything, so that banned ones are taken off."""
+        return self.honor_labels or self.passes_on

@@ -1,7 +1,7 @@
 """Metrics that the gateway makes of every span, before it samples; and the metrics that workloads send by OTLP.
 
-A service is in `service_name`. The `job` that the collector gives it is stored as `exported_job`. One port serves both:
-what workloads send has whatever names they chose, and is not on this page.
+A service is in `service_name`. One port serves both: what workloads send has whatever names they chose, and is not on
+this page. Of theirs, service and instance are stored as `exported_job` and `exported_instance`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from signals.catalogue.otel_collector import NO_SCOPE
 _SOURCE: Final = (
     "github.com/open-telemetry/opentelemetry-collector-contrib v0.165.1 connector/spanmetricsconnector/connector.go"
 )
-_LABELS: Final = ("service_name", "span_name", "span_kind", "status_code")
-_OPTIONAL: Final = ("exported_job", "team", "k8s_namespace_name", "otel_metric_overflow")
+_LABELS: Final = ("service_name",)
+_OPTIONAL: Final = ("span_name", "span_kind", "status_code", "team", "k8s_namespace_name", "otel_metric_overflow")
 OVERFLOW: Final = 'otel_metric_overflow="true"'
 """Matches what was counted without its own labels, because a service has too many of them."""
 _FIRST: Final = "the first span after a start of the gateway"
@@ -26,6 +26,7 @@ PRODUCER: Final = Producer(
     versions="OpenTelemetry Collector Contrib 0.165",
     target_labels=("cluster", "environment"),
     per_node=False,
+    passes_on=True,
     metrics=(
         Metric(
             name="traces_span_metrics_calls_total",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from typing import Any, Final
 
 from smoke.access.errors import UnreachableError
 from smoke.access.http import Client
 
 Json = dict[str, Any]
+
+_PLAIN: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+def quoted(label: str) -> str:
+    """A label's name as expressions have it: in quotes if it has a dot, say, as Prometheus 3 stores those of OTLP."""
+    return label if _PLAIN.fullmatch(label) else json.dumps(label, ensure_ascii=False)
 
 
 class Prometheus(Client):
@@ -42,6 +51,12 @@ class Prometheus(Client):
         """Metric family → what its targets say of it."""
         data: dict[str, list[Json]] = self._data("/api/v1/metadata")
         return data
+
+    def declared(self, job: str, family: str) -> list[Json]:
+        """What targets of one job say of a metric family; empty if they say nothing."""
+        params = {"match_target": f'{{job="{job}"}}', "metric": family}
+        entries: list[Json] = self._data("/api/v1/targets/metadata", params)
+        return entries
 
     def label_names(self, since: float, selector: str = "") -> list[str]:
         """Label names that may have been in use since this Unix time, by the selected series; a superset."""

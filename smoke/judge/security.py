@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from smoke.model import Problem
@@ -9,12 +10,26 @@ from smoke.model import Problem
 Json = dict[str, Any]
 
 HOST = ("hostNetwork", "hostPID", "hostIPC")
-AGENTS: dict[str, tuple[bool, frozenset[str]]] = {"dcgm-exporter": (True, frozenset({"SYS_ADMIN"}))}
-"""Component → whether its agent may be root, and the capabilities that it may add. Any other agent: no and none.
 
-The kubelet's socket belongs to root, and the driver gives profiling counters to SYS_ADMIN alone.
+
+@dataclass(frozen=True)
+class Allowed:
+    """What an agent of a node may. added: capabilities. written: where paths of the node may be mounted writable."""
+
+    root: bool = False
+    added: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
+
+
+AGENTS: dict[str, Allowed] = {
+    "dcgm-exporter": Allowed(root=True, added=frozenset({"SYS_ADMIN"})),
+    "otel-agent": Allowed(root=True, written=frozenset({"/var/lib/otelcol"})),
+}
+"""Component → what its agent may; any other agent: nothing of it.
+
+The kubelet's socket belongs to root, and the driver gives profiling counters to SYS_ADMIN alone. The runtime writes
+logs of containers for root alone, and how far they were read must outlive the pod, on its node.
 """
-
 
 SHARED_GPUS = "KUBERNETES_VIRTUAL_GPUS"
 """With this variable `true`, dcgm-exporter maps processes on a GPU to pods, for which it must see them."""
@@ -28,8 +43,11 @@ def restricted(pod: Json, subject: str) -> list[Problem]:
 
 
 def agent(pod: Json, component: str, subject: str) -> list[Problem]:
-    """The spec of a node's agent allows what the component needs and no more; it may only read what is the node's."""
-    root, added = AGENTS.get(component, (False, frozenset()))
+    """The spec of a node's agent allows what the component needs and no more.
+
+    It may only read what is the node's, but for a directory of its own.
+    """
+    may = AGENTS.get(component, Allowed())
     paths = {volume["name"] for volume in pod["spec"].get("volumes") or [] if "hostPath" in volume}
     writable = [
         Problem(
@@ -37,9 +55,9 @@ def agent(pod: Json, component: str, subject: str) -> list[Problem]:
         )
         for container in _all(pod)
         for mount in container.get("volumeMounts") or []
-        if mount["name"] in paths and not mount.get("readOnly")
+        if mount["name"] in paths and not mount.get("readOnly") and mount["mountPath"] not in may.written
     ]
-    problems = _containers(pod, subject, root=root, added=added)
+    problems = _containers(pod, subject, root=may.root, added=may.added)
     processes = ("hostPID",) if component == "dcgm-exporter" and _is_on(SHARED_GPUS, pod) else ()
     return [*problems, *_host(pod, subject, allowed=("hostNetwork", *processes)), *writable]
 

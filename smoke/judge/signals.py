@@ -74,10 +74,15 @@ def series_name(metric: Metric, label: str = "") -> str:
     return f"{metric.name}_bucket" if label == "le" else f"{metric.name}_count"
 
 
+def families(metric: str) -> tuple[str, ...]:
+    """Names by which a metric may be declared: in OpenMetrics a counter is without its suffix `_total`."""
+    return tuple(dict.fromkeys((metric, metric.removesuffix("_total"))))
+
+
 def declared_types(metadata: dict[str, list[Json]], metric: Metric) -> frozenset[str]:
-    """Types that targets declare. In OpenMetrics a counter is declared without its suffix `_total`."""
-    entries = metadata.get(metric.name) or metadata.get(metric.name.removesuffix("_total")) or []
-    return frozenset(entry["type"] for entry in entries)
+    """Types that targets declare."""
+    found = (metadata.get(family) for family in families(metric.name))
+    return frozenset(entry["type"] for entry in next(filter(None, found), []))
 
 
 def page(producer: Producer, seen: Seen, *, complete: bool = False) -> list[Problem]:
@@ -131,9 +136,9 @@ def contracted(metric: Metric, job: str, seen: Observation) -> list[Problem]:
         renamed = f"; {seen.alike} is there and in no page: renamed?" if seen.alike else ""
         return [Problem(subject, f"no series{renamed}", "present at all times")]
     problems = _labels(subject, metric, seen)
-    # A target that declares nothing is told as `unknown`; some metrics are declared to be just that.
-    known = seen.types - ({"unknown"} - {metric.type.value})
-    if known != {metric.type.value}:
+    # A metric without a declaration has no entry, or is told as `unknown`; some are declared to be just that.
+    known = seen.types - {MetricType.UNKNOWN.value}
+    if known != {metric.type.value} - {MetricType.UNKNOWN.value}:
         declared = ", ".join(sorted(known)) or "undeclared"
         problems.append(Problem(subject, f"type {declared}", f"type {metric.type.value}"))
     return problems + _range(subject, metric, seen)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from signals.catalogue import PRODUCERS
 from signals.catalogue.model import Presence
 from smoke import limits, poll
+from smoke.access.prometheus import quoted
 from smoke.check import check
 from smoke.judge import labels, scrape, signals, storage
 from smoke.pages import expected_nodes, pages, windows
@@ -137,7 +138,7 @@ def _renamed(stack: Stack, contracted: list[Producer]) -> dict[str, list[Json]]:
     for name in names:
         for page in contracted:
             family = "|".join(metric.name for metric in page.metrics)
-            selector = f'{{job="{page.job}", {name}!="", __name__=~"({family})(_bucket|_count|_sum)?"}}'
+            selector = f'{{job="{page.job}", {quoted(name)}!="", __name__=~"({family})(_bucket|_count|_sum)?"}}'
             counted = stack.prometheus.query(f"count by (__name__, job) ({selector})", lookback=allowed.get(page.job))
             found.setdefault(name, []).extend(counted)
     return found

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from signals.catalogue.labels import BANNED, DROPPED_LABEL
+from signals.catalogue.model import MetricType
 from smoke import limits
+from smoke.access.prometheus import quoted
 from smoke.check import check
 from smoke.judge import freshness, signals, storage
 from smoke.model import Problem
@@ -32,7 +34,8 @@ def test_signals_contract(stack: Stack) -> str:
         for page in _with_targets(stack, contracted, targets):
             component = stack.contract.components.get(page.job)
             whole = page.complete and component is not None and component.managed
-            problems += signals.page(page, _see(stack, page, targets, metadata), complete=whole)
+            declared = _declared(stack, page, contracted, metadata)
+            problems += signals.page(page, _see(stack, page, targets, declared), complete=whole)
         return problems
 
     stack.settle(probe, limits.TARGETS)
@@ -58,7 +61,7 @@ def test_signals_fresh(stack: Stack) -> str:
 
 @check("signals.banned")
 def test_signals_banned(stack: Stack) -> str:
-    contracted = [page for page in pages(stack) if page.honor_labels]
+    contracted = [page for page in pages(stack) if page.of_others]
 
     def probe() -> list[Problem]:
         # The alert about it carries the mark as well, and would count as one more.
@@ -83,6 +86,16 @@ def _with_targets(stack: Stack, contracted: list[Producer], targets: Json) -> li
     return [page for page in contracted if least[page.job] or storage.instances(targets, page.job)]
 
 
+def _declared(
+    stack: Stack, page: Producer, contracted: list[Producer], metadata: dict[str, list[Json]]
+) -> dict[str, list[Json]]:
+    """Metric family → what targets declare: of this job alone where it declares nothing of a name and others do."""
+    others = {metric.name for other in contracted if other.job != page.job for metric in other.metrics}
+    silent = [m.name for m in page.metrics if m.type is MetricType.UNKNOWN and m.name in others]
+    families = {name for metric in silent for name in signals.families(metric)}
+    return metadata | {family: stack.prometheus.declared(page.job, family) for family in sorted(families)}
+
+
 def _see(stack: Stack, page: Producer, targets: Json, metadata: dict[str, list[Json]]) -> signals.Seen:
     """Everything about one job in a few queries, all at one moment: there are hundreds of metrics."""
     at = stack.prometheus.scalar("time()")
@@ -97,7 +110,7 @@ def _see(stack: Stack, page: Producer, targets: Json, metadata: dict[str, list[J
         labels = one["metric"]
         series.setdefault(labels["__name__"], {})[labels.get("instance", "")] = int(float(one["value"][1]))
     labelled = {
-        name: _by_name(ask(f'count by (__name__) ({{{own}, {name}!=""}})'))
+        name: _by_name(ask(f'count by (__name__) ({{{own}, {quoted(name)}!=""}})'))
         for name in stack.prometheus.label_names(at - limits.LABELS_SINCE, f"{{{own}}}")
         if name not in signals.TARGET
     }

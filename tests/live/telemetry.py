@@ -11,9 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import requests
-import yaml
 
-from cli.engine import ROOT
 from components.otel_collector import debug
 from components.otel_collector.names import (
     AGENT,
@@ -45,17 +43,10 @@ Json = dict[str, Any]
 LOWEST: Final = "INFO"
 CHANGED: Final = "changed-by-hand"
 """Revision of a configuration that was changed behind the engine's back."""
-NOT_DEPLOYED: Final = "stack local does not deploy collectors yet: stacks/Pulumi.local.yaml has no section for them"
 _NOWHERE: Final = "plumbline.dev/nowhere"
 _ENOUGH: Final = 5
 """Refusals after which a flood ends."""
 _POD: Final = f"{GATEWAY}-0"
-
-
-def deployed() -> bool:
-    """Whether the stack file of `local` asks for collectors."""
-    text = (ROOT / "stacks/Pulumi.local.yaml").read_text(encoding="utf-8")
-    return "plumbline:otel_collector" in yaml.safe_load(text)["config"]
 
 
 @contextmanager

@@ -8,15 +8,9 @@ from __future__ import annotations
 import pytest
 
 from tests.live.plumbline import PRINTED, STATE
-from tests.live.telemetry import NOT_DEPLOYED, deployed
 from tests.offline.docs.commands import Example, complaints, live_commands
-
-OF_TELEMETRY = ("telemetry-", "runbook-telemetry-", "runbook-logs-store", "runbook-traces-store")
-"""Beginnings of names of examples that ask the collectors and their stores."""
 
 
 @pytest.mark.parametrize("example", live_commands(), ids=lambda e: e.name)
 def test_documented_command_prints_what_the_page_shows(example: Example) -> None:
-    if example.name.startswith(OF_TELEMETRY) and not deployed():
-        pytest.skip(NOT_DEPLOYED)
     assert complaints(example, state=STATE, printed=PRINTED) == []

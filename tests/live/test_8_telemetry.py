@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tests.live.inference import Service
 
 Json = dict[str, Any]
-pytestmark = pytest.mark.skipif(not telemetry.deployed(), reason=telemetry.NOT_DEPLOYED)
 ALL_ROLES: Final = {name(role) for role in ("gateway", "router", "prefill", "decode", "retrieval")}
 FAILED_ROLES: Final = ALL_ROLES - {name("retrieval")}
 """The tool is asked once the model has answered."""

@@ -155,7 +155,7 @@ def _which(drop: Drop) -> str:
 
 
 def _banned() -> str:
-    speaks = listed(page.job for page in PRODUCERS if page.honor_labels)
+    speaks = listed(page.job for page in PRODUCERS if page.of_others)
     return (
         "## Banned labels\n\n"
         f"{listed(BANNED)}: unbounded or personal. A producer that speaks of others ({speaks}) may expose them; "

@@ -105,6 +105,7 @@ class FakePrometheus:
             "config.file": "/etc/prometheus/prometheus.yml"
         }
         self.metadata = metadata_of_catalogue()
+        self.declared: dict[str, dict[str, list[Json]]] = {}
         self.own = {
             "prometheus_config_last_reload_successful": 1.0,
             "prometheus_tsdb_wal_corruptions_total": 0.0,
@@ -128,6 +129,7 @@ class FakePrometheus:
             "/api/v1/targets": lambda: self.targets,
             "/api/v1/rules": self._rules,
             "/api/v1/metadata": lambda: self.metadata,
+            "/api/v1/targets/metadata": lambda: self._declared(query),
             "/api/v1/labels": lambda: sorted({name for s in self.series for name in s.labels}),
             "/api/v1/status/flags": lambda: self.flags,
             "/api/v1/status/config": lambda: {"yaml": self.configuration},
@@ -138,6 +140,10 @@ class FakePrometheus:
         if path not in answers:
             return 404, {"status": "error"}
         return 200, {"status": "success", "data": answers[path]()}
+
+    def _declared(self, query: dict[str, str]) -> list[Json]:
+        job = query["match_target"].split('"')[1]
+        return self.declared.get(job, {}).get(query["metric"], [])
 
     def _query(self, query: dict[str, str]) -> Json:
         self.before_query()

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?(?: offset -\d+s)?$")
 AHEAD = re.compile(r" offset -(\d+)s")
-MATCHER = re.compile(r'(\w+)(=~|!=|=)"([^"]*)"')
+MATCHER = re.compile(r'(\w+|"[^"]+")(=~|!=|=)"([^"]*)"')
 AGGREGATION = re.compile(r"^(?P<word>count|min|max|sum)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
 ABOVE = re.compile(r"^(?P<inner>.*) > (?P<bound>\d+)$")
 TOP = re.compile(r"^topk\((?P<number>\d+), (?P<inner>.*)\)$")
@@ -116,7 +116,9 @@ def _select(selector: str, series: list[Series]) -> list[Series]:
     parsed = SELECTOR.match(selector)
     if not parsed:
         raise ValueError(f"the stand-in does not understand {selector!r}")
-    matchers = MATCHER.findall(parsed["matchers"] or "")
+    if not re.fullmatch(rf"(?:{MATCHER.pattern}(?:, ?|$))*", parsed["matchers"] or ""):
+        raise ValueError(f"the stand-in does not understand {selector!r}: a name with other characters needs quotes")
+    matchers = [(label.strip('"'), op, value) for label, op, value in MATCHER.findall(parsed["matchers"] or "")]
     if parsed["name"]:
         matchers.append(("__name__", "=", parsed["name"]))
     return [s for s in series if all(_matches(s.labels.get(label, ""), op, value) for label, op, value in matchers)]

@@ -13,6 +13,7 @@ from tests.offline.smoke.conftest import check_of
 from tests.offline.smoke.fakes import BASE
 from tests.offline.smoke.full_stack import AGENTS, gpu_pod
 from tests.offline.smoke.full_world import CAPABILITIES, Full
+from tests.offline.smoke.promql import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -278,6 +279,32 @@ def test_fault_turns_its_check_red(full: Full, damage: Callable[[Full], None], c
     found = check_of(report, check_id)
     assert (code, found["status"]) == (1, "fail"), found
     assert words in found["evidence"]
+
+
+def test_labels_with_dots_are_asked_for_in_quotes(full: Full) -> None:
+    """As Prometheus 3 stores them. Without quotes its parser refuses the question."""
+    _each_gpu_series(full, lambda series: series.labels.update({"otel.signal": "metrics", "exported_a.b": "c"}))
+    code, report = full.run("signals.contract", "scrape.labels")
+    assert code == 1
+    assert "seen unexpected label otel.signal on 2 series" in check_of(report, "signals.contract")["evidence"]
+    assert "of job dcgm-exporter: seen label exported_a.b on 2" in check_of(report, "scrape.labels")["evidence"]
+
+
+def test_types_that_others_declare_are_not_held_against_who_declares_none(full: Full) -> None:
+    """VictoriaLogs declares no type, and has metrics about its process by the names that every other program has."""
+    stored = full.world.prometheus
+    target = {"job": "victoria-logs", "instance": "10.0.0.9:9428", "cluster": "local", "environment": "local"}
+    stored.targets["activeTargets"].append({**stored.targets["activeTargets"][0], "labels": target})
+    stored.series += series_of(target)
+    stored.metadata["process_cpu_seconds"] = stored.metadata["prometheus_tsdb_head_samples_appended"]
+    jobs = [{"job": job, "min_targets": 1, "max_series": 1000} for job in (*full_stack.JOBS, "victoria-logs")]
+    code, report = full.run("signals.contract", scrape=jobs)
+    assert code == 0, check_of(report, "signals.contract")
+    stored.declared["victoria-logs"] = {"process_cpu_seconds": [{"type": "gauge"}]}
+    code, report = full.run("signals.contract", scrape=jobs)
+    assert code == 1
+    told = "process_cpu_seconds_total of job victoria-logs: seen type gauge; expected type unknown"
+    assert told in check_of(report, "signals.contract")["evidence"]
 
 
 def test_job_over_its_budget_is_named_with_its_largest_metrics(full: Full) -> None:

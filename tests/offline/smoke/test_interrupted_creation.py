@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,9 +13,6 @@ from smoke.proofs.handover import Handover
 from smoke.proofs.nonce_line import NonceLine
 from smoke.proofs.page import PageProof
 from smoke.proofs.roundtrip_pod import Pod
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Json = dict[str, Any]
 
@@ -84,12 +83,24 @@ def _stack(cluster: Cluster) -> Any:  # noqa: ANN401  # stands in for a Stack
     )
 
 
-MAKERS: dict[str, Callable[[Any], tuple[Callable[[], object], Callable[[], object]]]] = {
-    "a pod with a GPU": lambda stack: (lambda one: (one.begin, one.end))(Handover(stack)),
-    "a pod that prints": lambda stack: (lambda one: (one.begin, one.end))(NonceLine(stack)),
-    "a pod with the SDK": lambda stack: (lambda one: (lambda: one.start({}), one.stop))(Pod(stack)),
-    "a group of the Pushgateway": lambda stack: (lambda one: (one.begin, one.end))(PageProof(stack)),
+Ways = tuple[Callable[[], object], Callable[[], object]]
+
+
+def _ways(proof: Handover | NonceLine | PageProof) -> Ways:
+    return proof.begin, proof.end
+
+
+def _of_pod(pod: Pod) -> Ways:
+    return partial(pod.start, {}), pod.stop
+
+
+MAKERS: dict[str, Callable[[Any], Ways]] = {
+    "a pod with a GPU": lambda stack: _ways(Handover(stack)),
+    "a pod that prints": lambda stack: _ways(NonceLine(stack)),
+    "a pod with the SDK": lambda stack: _of_pod(Pod(stack)),
+    "a group of the Pushgateway": lambda stack: _ways(PageProof(stack)),
 }
+"""What is made → how it is begun, and ended."""
 
 
 @pytest.mark.parametrize("maker", MAKERS)

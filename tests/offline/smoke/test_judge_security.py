@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from components.dcgm_exporter.names import VIRTUAL_GPUS
+from components.otel_collector.names import QUEUE_PATH
 from smoke import limits
 from smoke.judge import security
 from smoke.proofs.handover import sentinel_pod
@@ -89,3 +90,14 @@ def test_agent_may_do_what_it_needs_and_only_that_agent() -> None:
     _container(writable)["volumeMounts"][0]["readOnly"] = False
     text = "\n".join(map(str, security.agent(writable, "dcgm-exporter", "pod p")))
     assert text == "pod p container exporter: seen may write to the node at /pods; expected read-only"
+
+
+def test_agent_of_logs_may_be_root_and_write_where_it_keeps_its_place() -> None:
+    assert security.AGENTS["otel-agent"].written == {QUEUE_PATH}
+    pod = agent_pod()
+    del _container(pod)["securityContext"]["capabilities"]["add"]
+    _container(pod)["volumeMounts"][0] |= {"readOnly": False, "mountPath": "/var/lib/otelcol"}
+    assert security.agent(pod, "otel-agent", "pod p") == []
+    _container(pod)["volumeMounts"][0]["mountPath"] = "/var/log/pods"
+    text = "\n".join(map(str, security.agent(pod, "otel-agent", "pod p")))
+    assert text == "pod p container exporter: seen may write to the node at /var/log/pods; expected read-only"

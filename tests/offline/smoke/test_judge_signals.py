@@ -221,7 +221,10 @@ def test_other_type_of_one_target_is_named() -> None:
 def test_metric_that_declares_no_type_is_fine_if_its_page_says_so() -> None:
     untyped = replace(ENERGY, type=MetricType.UNKNOWN)
     seen = LIVE.metadata | {"gpu_energy": [{"type": "unknown"}]}
-    assert _page(replace(PAGE, metrics=(TEMPERATURE, untyped)), metadata=seen) == ""
+    page = replace(PAGE, metrics=(TEMPERATURE, untyped))
+    assert _page(page, metadata=seen) == ""
+    assert _page(page, metadata={name: types for name, types in seen.items() if name != "gpu_energy"}) == ""
+    assert "type counter; expected type unknown" in _page(page)
     assert "type undeclared; expected type counter" in _page(metadata=seen)
 
 

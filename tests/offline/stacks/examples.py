@@ -61,16 +61,12 @@ TELEMETRY = {
 }
 BUILT = MONITORING | EXPERIMENTS | TELEMETRY
 """Role → image, as images.json of the embedded cluster has them."""
-LOCAL_TELEMETRY = Path(__file__).with_name("local_telemetry.yaml")
-"""Laid over the stack file of `local`, which does not deploy telemetry yet."""
 
 
 def stack_file(stack: str) -> dict[str, Any]:
     """`config` of a committed stack file."""
     text = (ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
     found: dict[str, Any] = yaml.safe_load(text)["config"]
-    if stack == "local":
-        found |= yaml.safe_load(LOCAL_TELEMETRY.read_text(encoding="utf-8"))["config"]
     return found
 
 

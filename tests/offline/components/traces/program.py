@@ -38,7 +38,7 @@ class Jaeger:
     def running(self, args: TracesArgs) -> Iterator[subprocess.Popen[bytes]]:
         """The program as in the pod."""
         config = self.directory / CONFIG_FILE
-        config.write_text(dump(self._moved(document(args))), encoding="utf-8")
+        config.write_text(dump(self._moved(document(args, "0123456789ab"))), encoding="utf-8")
         command = [require("jaeger-linux"), f"--config={config}"]
         with running(command, f"{self.at('health')}/status", self.directory / "log") as process:
             yield process

@@ -65,7 +65,7 @@ def test_spans_come_from_the_gateway_and_answers_go_to_the_own_namespace() -> No
 
 
 def test_configuration_holds_age_paths_and_a_limiter_below_the_container() -> None:
-    found = document(ARGS)
+    found = document(ARGS, "")
     assert found["extensions"]["jaeger_storage"]["backends"]["badger"]["badger"] == {
         "directories": {"keys": "/jaeger/keys", "values": "/jaeger/values"},
         "ephemeral": False,

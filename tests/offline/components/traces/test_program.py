@@ -103,15 +103,20 @@ def test_jaeger_accepts_what_is_rendered() -> None:
     [("processors", "batches", "batches"), ("exporters", "otlp_grpc", "otlp_grpc"), ("receivers", "zip", "zip")],
 )
 def test_jaeger_itself_judges_what_it_does_not_know(section: str, key: str, said: str) -> None:
-    found = document(ARGS)
+    found = document(ARGS, "")
     found[section][key] = {}
     with pytest.raises(DeployError, match=said):
         lint(Rendered(files={CONFIG_FILE: dump(found)}, revision="0"))
 
 
 def test_what_jaeger_would_accept_and_lose_data_by_is_refused() -> None:
-    assert list(complaints(document(ARGS))) == []
-    elsewhere, ephemeral, batching, tracing = document(ARGS), document(ARGS), document(ARGS), document(ARGS)
+    assert list(complaints(document(ARGS, ""))) == []
+    elsewhere, ephemeral, batching, tracing = (
+        document(ARGS, ""),
+        document(ARGS, ""),
+        document(ARGS, ""),
+        document(ARGS, ""),
+    )
     del tracing["extensions"]["jaeger_query"]["enable_tracing"]
     elsewhere["exporters"]["jaeger_storage_exporter"]["trace_storage"] = "memory"
     del ephemeral["extensions"]["jaeger_storage"]["backends"]["badger"]["badger"]["ephemeral"]
