@@ -69,9 +69,11 @@ POINT_FUTURE: Final = 60.0
 
 # From what a collector has taken to the store that can be asked: batches, queues, and rows that are not searchable yet.
 PIPELINE_LAG: Final = 5.0
-# One trace or record more or less, until all is found. The gateways decide after some seconds, and a sender that was
-# refused tries again after 30 s at most.
+# One trace or record more or less, until all is found. A sender that was refused tries again after 30 s at most. What
+# the contract says that gateways wait with a decision is on top.
 TELEMETRY: Final = 90.0
+# Gateways decide once a second: how much later than the contract says.
+DECISION_TICK: Final = 2.0
 # A scrape of what the gateway flushes once per scrape: twice, since the first flush of a series is 0.
 SPAN_METRICS: Final = 240.0
 # A gateway that starts again, and senders that have backed off: gRPC by up to two minutes, their queue by 30 s more.

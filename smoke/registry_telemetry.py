@@ -99,7 +99,8 @@ def _deciding() -> tuple[Check, ...]:
             requirement="C1",
             claim="Every trace that failed or was slow is kept whole, and of the others the promised share",
             remedy="look at `otelcol_processor_tail_sampling_*`: traces dropped too early need more memory, halves of "
-            "traces come from several gateways that do not route by trace",
+            "traces come from several gateways that do not route by trace; traces with a late root are missing where "
+            "the gateway decides before it has come (`decision_wait`)",
             impact=Impact.SENTINEL,
             needs=(*TELEMETRY, "traces"),
             component=COLLECTOR,

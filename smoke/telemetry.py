@@ -155,6 +155,18 @@ class Telemetry:
             raise AccessError("contract", "promises nothing of Jaeger, though it claims that it can be asked")
         return self.promised.traces
 
+    @property
+    def wait_after_root(self) -> float:
+        """Seconds that gateways wait with a decision once a trace's root is there; 0 where they decide nothing."""
+        sampling = self.promised.sampling
+        return float(sampling.decision_wait_after_root_seconds) if sampling else 0.0
+
+    @property
+    def longest_wait(self) -> float:
+        """Seconds that they wait with any decision."""
+        sampling = self.promised.sampling
+        return float(sampling.decision_wait_seconds) if sampling else 0.0
+
     def proofs(self) -> list[Proof]:
         """Those that were begun."""
         return list(self._opened(PROOFS))

@@ -266,13 +266,15 @@ class Sampling(Part):
     """Which traces are kept, as a whole: all with an error, all that took slow_ms or longer, and a share of the rest.
 
     keep_percent: share of the rest. tenants: value of the resource attribute `team` → share of its traces, in percent.
-    decision_wait_seconds: from the first span of a trace to its decision; a gateway that is killed loses the traces of
-    as long. traces_in_memory: how many may wait for one at a time, in one gateway.
+    decision_wait_seconds: from the first span of a trace to its decision, unless its root comes:
+    decision_wait_after_root_seconds later it is decided. A gateway that is killed loses the traces that wait.
+    traces_in_memory: how many may wait at a time, in one gateway.
     """
 
     keep_percent: float = Field(ge=0, le=100)
     slow_ms: int = Field(ge=1)
     decision_wait_seconds: int = Field(ge=1)
+    decision_wait_after_root_seconds: int = Field(ge=1)
     traces_in_memory: int = Field(ge=1)
     tenants: dict[str, float] = {}
 

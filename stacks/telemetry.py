@@ -55,7 +55,14 @@ class Sampling(Section):
     keep_percent: Percent = Field(default=1.0, description="share of the rest, 0 to 100")
     slow: Duration = Field(default="5s", description="a trace that takes as long is kept")
     decision_wait: Duration = Field(
-        default="10s", description="from a trace's first span to the decision, in whole seconds; longer than `slow`"
+        default="60s",
+        description="from a trace's first span to the decision, if its root does not come before; in whole seconds, "
+        "longer than `slow` and than the longest request of which you want to know",
+    )
+    decision_wait_after_root: Duration = Field(
+        default="10s",
+        description="from a trace's root to the decision, for spans that other senders still hold back; in whole "
+        "seconds, at most `decision_wait`",
     )
     traces_in_memory: int = Field(default=50_000, ge=1, description="how many may wait for their decision at a time")
     tenants: dict[str, Percent] = Field(
@@ -81,7 +88,7 @@ class OtelCollector(Section):
     )
     gateway: Gateway = Field(default_factory=Gateway, description="keys replicas, volume, queue, cpu, memory")
     sampling: Sampling = Field(
-        default_factory=Sampling, description="keys keep_percent, slow, decision_wait, traces_in_memory, tenants"
+        default_factory=Sampling, description="keys keep_percent, slow, decision_wait, decision_wait_after_root, …"
     )
     redaction: Redaction = Field(default_factory=Redaction, description="keys keys, values")
     lowest_level: Literal["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"] = Field(

@@ -50,10 +50,13 @@ def _collector(settings: Settings) -> Iterator[str]:
 
 
 def _whole_seconds(settings: Settings) -> Iterator[str]:
-    wait = duration_seconds(settings.otel_collector.sampling.decision_wait)
-    if wait != int(wait) or wait < 1:
-        yield (
-            f"plumbline:otel_collector.sampling.decision_wait {settings.otel_collector.sampling.decision_wait} is not "
-            "in whole seconds; accepted: 1s or more; fix: "
-            "pulumi config set --path 'plumbline:otel_collector.sampling.decision_wait' 10s"
-        )
+    sampling = settings.otel_collector.sampling
+    waits = {"decision_wait": "60s", "decision_wait_after_root": "10s"}
+    for name, usual in waits.items():
+        given = getattr(sampling, name)
+        wait = duration_seconds(given)
+        if wait != int(wait) or wait < 1:
+            yield (
+                f"plumbline:otel_collector.sampling.{name} {given} is not in whole seconds; accepted: 1s or more; "
+                f"fix: pulumi config set --path 'plumbline:otel_collector.sampling.{name}' {usual}"
+            )

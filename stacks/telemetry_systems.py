@@ -170,6 +170,7 @@ def _collectors(args: OtelCollectorArgs, components: Mapping[str, Component]) ->
             keep_percent=sampling.keep_percent,
             slow_ms=sampling.slow_ms,
             decision_wait_seconds=sampling.decision_wait_seconds,
+            decision_wait_after_root_seconds=sampling.decision_wait_after_root_seconds,
             traces_in_memory=sampling.traces_in_memory,
             tenants=dict(sampling.tenants),
         )

@@ -33,12 +33,14 @@ class Sampling:
     """Which traces are kept, as a whole: all with an error, all that took `slow_ms` or longer, and a share of the rest.
 
     keep_percent: share of the rest, 0 to 100. tenants: value of the resource attribute `team` → share of its traces.
-    decision_wait_seconds: from a trace's first span to the decision. traces_in_memory: that wait for one at a time.
+    decision_wait_seconds: from the arrival of a trace's first span to the decision, unless its root arrives:
+    decision_wait_after_root_seconds later it is decided. traces_in_memory: that wait for a decision at a time.
     """
 
     keep_percent: float
     slow_ms: int
     decision_wait_seconds: int
+    decision_wait_after_root_seconds: int
     traces_in_memory: int
     tenants: dict[str, float] = field(default_factory=dict)
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from components.otel_collector.args import OtelCollectorArgs
 
 _FLUSH_SECONDS: Final = 30
-"""For what was decided to reach the queue on the claim, after the wait for decisions that may still be open."""
+"""For what was decided to reach the queue on the claim. Who is asked to stop decides at once, but without room for
+another trace it first lets in what it holds up, as decisions make room: within the wait for them."""
 
 
 def gateway_pod(args: OtelCollectorArgs, replica: int) -> Manifest:

@@ -25,6 +25,9 @@ def largest_trace(memory_bytes: int) -> int:
 def tail_sampling(args: OtelCollectorArgs) -> Manifest:
     """The processor. A trace is kept if any policy says so.
 
+    Spans are sent when they end, so the root comes last and is what shows that a trace was slow. It is waited for as
+    long as the longest request may take, and once it is there, only for what other senders still hold back.
+
     When it is full, whoever sends waits: the alternative is to forget the oldest trace before it was decided about,
     with the errors in it. A trace larger than `largest_trace` is dropped and counted.
     """
@@ -32,6 +35,7 @@ def tail_sampling(args: OtelCollectorArgs) -> Manifest:
     remembered = sampling.traces_in_memory * _REMEMBERED
     return {
         "decision_wait": f"{sampling.decision_wait_seconds}s",
+        "decision_wait_after_root_received": f"{sampling.decision_wait_after_root_seconds}s",
         "num_traces": sampling.traces_in_memory,
         "block_on_overflow": True,
         "maximum_trace_size_bytes": largest_trace(args.gateway.memory_bytes),

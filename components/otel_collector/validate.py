@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_QUEUE_PERCENT: Final = 80
 """Share of a volume that queues may be given: a queue's file keeps free pages, and grows while it is made smaller."""
 TRACES_PER_SECOND: Final = 10
-"""Traces that must find room for the whole wait; with less room the oldest are decided before their spans are there."""
+"""Traces that must find room for the whole wait, as those do whose root never comes; with less room senders wait."""
 TRACE_BYTES: Final = 1024
 """What a trace of one span takes in memory at least."""
 _MAX_PERCENT: Final = 100.0
@@ -108,12 +108,18 @@ def _shares(sampling: Sampling) -> Iterator[str]:
 def _waiting(sampling: Sampling, memory_bytes: int) -> Iterator[str]:
     """The wait against what is waited for, how many wait against both how many come and how many fit."""
     wait, held = sampling.decision_wait_seconds, sampling.traces_in_memory
+    after_root = sampling.decision_wait_after_root_seconds
     if sampling.slow_ms <= 0:
         yield f"sampling.slow: {sampling.slow_ms} ms; accepted is more than 0"
     if wait * 1000 <= sampling.slow_ms:
         yield (
             f"sampling.decision_wait: {wait} s, but a trace is slow at {sampling.slow_ms} ms, and its longest span is "
             "sent when it ends: it would be decided before; accepted is more than that"
+        )
+    if not 1 <= after_root <= wait:
+        yield (
+            f"sampling.decision_wait_after_root: {after_root} s, with a decision_wait of {wait} s, after which a trace "
+            f"is decided in any case; accepted are 1 to {wait} s: by 0 a trace whose root has come would wait on"
         )
     if held < wait * TRACES_PER_SECOND:
         yield (

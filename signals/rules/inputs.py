@@ -29,7 +29,8 @@ class TelemetryPlans:
     """What collectors and their stores are planned for.
 
     agent_memory_bytes, gateway_memory_bytes: limit of each container. decision_wait_seconds: from a trace's first span
-    to the decision, which is what a killed gateway may lose. log_records_per_second, log_bytes_per_second and
+    to the decision at most, which is what a killed gateway may lose. traces_in_memory: that may wait for theirs in one
+    gateway. log_records_per_second, log_bytes_per_second and
     spans_per_second: of the whole cluster, as in the sizing. logs_retention_seconds: of the stack's own store of logs,
     None where it has none.
     """
@@ -37,6 +38,7 @@ class TelemetryPlans:
     agent_memory_bytes: int
     gateway_memory_bytes: int
     decision_wait_seconds: int
+    traces_in_memory: int
     log_records_per_second: int
     log_bytes_per_second: int
     spans_per_second: int

@@ -37,7 +37,7 @@ def telemetry_groups(inputs: RuleInputs) -> tuple[Group, ...]:
         telemetry_records(inputs.jobs),
         Group(name="plumbline-telemetry-collectors", rules=taking),
         Group(name="plumbline-telemetry-delivery", rules=sending),
-        Group(name="plumbline-telemetry-sampling", rules=sampling_alerts(limits)),
+        Group(name="plumbline-telemetry-sampling", rules=sampling_alerts(limits, plans)),
         Group(name="plumbline-telemetry-volume", rules=collector_volumes(plans, limits)),
     )
 
@@ -259,9 +259,9 @@ def _restarted(plans: TelemetryPlans) -> Alert:
         wait="0s",
         severity=Severity.P3,
         summary="The gateway of the collectors was started anew",
-        description=f"{_WHERE} was started {{{{ $value | humanizeDuration }}}} ago. If it was killed, spans of the "
-        f"{plans.decision_wait_seconds} seconds before are lost, that waited for a decision; logs and what was decided "
-        "are on its claim. Likely causes: a new configuration or image, its node was drained, it was killed for its "
-        "memory.",
+        description=f"{_WHERE} was started {{{{ $value | humanizeDuration }}}} ago. If it was killed, spans of "
+        "traces that waited for a decision are lost, which came in the "
+        f"{plans.decision_wait_seconds} seconds before; logs and what was decided are on its claim. Likely causes: a "
+        "new configuration or image, its node was drained, it was killed for its memory.",
         runbook="telemetry-loss",
     )

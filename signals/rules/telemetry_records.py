@@ -19,8 +19,8 @@ Since the start of the process. Below zero after a start that found a queue on d
 """
 WITHHELD: Final = "instance:telemetry_withheld:items"
 """Given to redaction and not passed on, which it does only when it fails."""
-_REDACTION: Final = "(transform|redaction)(/.*)?"
-"""Processors that pass on everything they are given, unless they fail."""
+REDACTION: Final = "transform/redaction|redaction/numbers"
+"""The two processors of redaction. They pass on everything they are given, unless they fail."""
 _TAKEN: Final = "instance:telemetry_taken:items"
 _JOBS: Final = f'job=~"{AGENT.job}|{GATEWAY.job}"'
 _JOB: Final = "cluster, environment, job"
@@ -92,7 +92,7 @@ def _filtered(signal: str) -> tuple[str, str]:
 
 
 def _withheld() -> Record:
-    by, kind = f"{INSTANCE}, processor, otel_signal", f'{{{_JOBS}, processor=~"{_REDACTION}"}}'
+    by, kind = f"{INSTANCE}, processor, otel_signal", f'{{{_JOBS}, processor=~"{REDACTION}"}}'
     given, passed = (f"sum by ({by}) (otelcol_processor_{way}_items{kind})" for way in ("incoming", "outgoing"))
     return Record(record=WITHHELD, expr=f"{given}\n- {passed}")
 

@@ -12,6 +12,7 @@ from signals.rules.model import Alert, Group, Severity
 from signals.rules.telemetry_records import INSTANCE, service_records
 
 if TYPE_CHECKING:
+    from signals.rules.inputs import TelemetryPlans
     from signals.thresholds import Thresholds
 
 _JOB: Final = f'job="{GATEWAY.job}"'
@@ -19,11 +20,12 @@ _AGE: Final = "otelcol_process_uptime"
 _SAMPLING: Final = "otelcol_processor_tail_sampling"
 _WHERE: Final = "{{ $labels.instance }} (cluster {{ $labels.cluster }})"
 _RUNBOOK: Final = "telemetry-sampling"
+_ROOM_USED: Final = 0.9
 
 
-def sampling_alerts(limits: Thresholds) -> tuple[Alert, ...]:
+def sampling_alerts(limits: Thresholds, plans: TelemetryPlans) -> tuple[Alert, ...]:
     """Alerts about what the gateway decides."""
-    return (_too_early(), _too_large(), _undecided(), _late(limits))
+    return (_too_early(), _full(plans), _too_large(), _undecided(), _late(limits))
 
 
 def span_metric_groups() -> tuple[Group, ...]:
@@ -41,6 +43,21 @@ def _too_early() -> Alert:
         description=f"{_WHERE} had more traces in memory than it may, and dropped the oldest undecided; traces with an "
         "error may be among them. Likely causes: more traces than planned, a time to decide that is too long for them, "
         "too few traces in memory.",
+        runbook=_RUNBOOK,
+    )
+
+
+def _full(plans: TelemetryPlans) -> Alert:
+    """Nothing is dropped then: whoever sends is made to wait, and waits with roots that would end the waiting."""
+    return Alert(
+        alert="SamplingRoomFull",
+        expr=f"{_SAMPLING}_sampling_traces_on_memory{{{_JOB}}}\n> {_ROOM_USED} * {plans.traces_in_memory}",
+        wait="2m",
+        severity=Severity.P2,
+        summary="Almost as many traces wait for their decision as may",
+        description=f"{_WHERE}: {{{{ $value }}}} traces wait. With `traces_in_memory` of them the gateway takes no "
+        "more spans, and senders keep theirs for as long as they can. Likely causes: traces whose root is sent "
+        "elsewhere or never, more traces than planned, a time to decide that is too long for them.",
         runbook=_RUNBOOK,
     )
 
@@ -83,8 +100,9 @@ def _late(limits: Thresholds) -> Alert:
         severity=Severity.P3,
         summary="Many spans come after their trace was decided",
         description=f"{_WHERE}: {{{{ $value | humanizePercentage }}}} of the spans came after their trace was decided "
-        "against, and went with it, also those with an error. Likely causes: traces that take longer than the time to "
-        "decide, senders that hold spans back, an agent that empties its queue.",
+        "against, and went with it, also those with an error. Likely causes: requests that take longer than "
+        "`decision_wait`, senders that hold spans back for longer than `decision_wait_after_root`, spans that outlive "
+        "their root, an agent that empties its queue.",
         runbook=_RUNBOOK,
     )
 
@@ -93,12 +111,12 @@ def _overflow() -> Alert:
     """The series lives as long as the gateway that had too many."""
     return Alert(
         alert="SpanMetricsOverflow",
-        expr="max by (cluster, environment, exported_job) "
+        expr="max by (cluster, environment, service_name) "
         f'(traces_span_metrics_calls_total{{job="{SPANS.job}", {OVERFLOW}}})\n> 0',
         wait="5m",
         severity=Severity.P3,
-        summary="Service {{ $labels.exported_job }} has too many kinds of spans for their metrics",
-        description="Service {{ $labels.exported_job }} (cluster {{ $labels.cluster }}) has more combinations of "
+        summary="Service {{ $labels.service_name }} has too many kinds of spans for their metrics",
+        description="Service {{ $labels.service_name }} (cluster {{ $labels.cluster }}) has more combinations of "
         "operation, kind, status and team than are counted by themselves: the rest is counted as one, without a "
         "name. Likely causes: names of spans that hold an id, a path or a prompt.",
         runbook=_RUNBOOK,

@@ -112,6 +112,7 @@ class Accounting:
         return found
 
     def _lags(self) -> dict[str, float]:
+        """Traces of others may have no root, and are decided last."""
         sampling = self._stack.telemetry.promised.sampling
         wait = sampling.decision_wait_seconds if sampling else 0
         return {stage: limits.PIPELINE_LAG + (wait if stage == DECISIONS else 0) for stage in self._readings[-1].stages}

@@ -28,7 +28,10 @@ LOGS, TRACES = "log records", "traces"
 
 
 class GatewayKill:
-    """Batches of records and of traces that failed, so that each of them must be kept. Clock: monotonic."""
+    """Batches of records and of traces that failed, so that each of them must be kept. Clock: monotonic.
+
+    Each trace is a root, and waits for its decision as long as those do whose root has come.
+    """
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
@@ -110,7 +113,7 @@ class GatewayKill:
 
     def _wait(self) -> float:
         sampling = self._stack.telemetry.promised.sampling
-        return float(sampling.decision_wait_seconds) if sampling else 0.0
+        return float(sampling.decision_wait_after_root_seconds) if sampling else 0.0
 
     def _window(self) -> Window:
         return outlived.window(self._killed, self._wait(), limits.KILL_MARGIN)

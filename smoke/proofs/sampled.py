@@ -15,6 +15,7 @@ from smoke.judge import sampling, telemetry
 from smoke.judge.sampling import Share
 from smoke.judge.telemetry import ERROR, PREFIX
 from smoke.model import Problem
+from smoke.proofs.late_roots import LateRoots
 from smoke.proofs.model import advanced
 from smoke.proofs.nonces import word
 
@@ -50,7 +51,10 @@ class _Batch:
 
 
 class Sampled:
-    """The proof, in stages: all that must be kept is there; decisions are over; counts have settled and are right."""
+    """The proof, in stages: all that must be kept is there; decisions are over; counts have settled and are right.
+
+    Every trace has a root, so that it is decided soon.
+    """
 
     subject = "traces of smoke's own"
 
@@ -61,6 +65,7 @@ class Sampled:
         self._counts: dict[str, int] = {}
         self._since = 0.0
         self._stages: list[Callable[[], list[Problem]]] = []
+        self._late: LateRoots | None = None
 
     @property
     def services(self) -> tuple[str, ...]:
@@ -80,7 +85,8 @@ class Sampled:
             return ""
         must = f"{len(batch.failed)} failed and {len(batch.slow)} slow traces are all kept, each whole"
         lines = [_line(share, self._counts[service]) for service, share in batch.shares.items()]
-        return "\n".join([must, *lines])
+        late = self._late.told if self._late else ""
+        return "\n".join([must, late, *lines])
 
     def begin(self) -> None:
         """Send everything to the gateway. What failed half-way is sent anew under another name."""
@@ -94,12 +100,14 @@ class Sampled:
         batch.failed = self._send_must(batch, FAILED, now, 0.1)
         batch.slow = self._send_must(batch, SLOW, now, slow)
         self._batch, self._sent = batch, time.monotonic()
-        self._stages = [self._must, self._decided, self._settled, self._right]
+        self._late = LateRoots(self._stack, f"{batch.service}-late", promised)
+        self._stages = [self._must, self._late.found, self._decided, self._settled, self._right]
 
     def advance(self) -> list[Problem]:
         """One attempt at the stage that is due, and at those behind it that pass at once."""
-        if self._batch is None:
+        if self._batch is None or self._late is None:
             return [Problem(self.subject, "not sent", "sent")]
+        self._late.send()
         return advanced(self._stages)
 
     def end(self) -> None:
@@ -140,7 +148,7 @@ class Sampled:
         return [*telemetry.complete(found, batch.failed, FAILED), *telemetry.complete(found, batch.slow, SLOW)]
 
     def _decided(self) -> list[Problem]:
-        wait = self._promised().decision_wait_seconds + limits.PIPELINE_LAG
+        wait = self._promised().decision_wait_after_root_seconds + limits.PIPELINE_LAG
         waited = time.monotonic() - self._sent
         if waited >= wait:
             return []

@@ -43,7 +43,7 @@ def test_config(stack: Stack) -> str:
 def test_trace(stack: Stack) -> str:
     proof = stack.telemetry.nonce_trace
     poll.fetch(proof.begin)
-    stack.settle(proof.advance, limits.TELEMETRY)
+    stack.settle(proof.advance, limits.TELEMETRY + stack.telemetry.wait_after_root)
     return proof.told
 
 
@@ -59,7 +59,7 @@ def test_log(stack: Stack) -> str:
 def test_redaction(stack: Stack) -> str:
     proof = stack.telemetry.redaction
     poll.fetch(proof.begin)
-    stack.settle(proof.advance, limits.TARGETS)
+    stack.settle(proof.advance, limits.TARGETS + stack.telemetry.wait_after_root)
     return proof.told
 
 
@@ -67,7 +67,8 @@ def test_redaction(stack: Stack) -> str:
 def test_sampling(stack: Stack) -> str:
     proof = stack.telemetry.sampled
     poll.fetch(proof.begin)
-    stack.settle(proof.advance, limits.TELEMETRY)
+    # Once until roots come that are late, and once more until those are decided about.
+    stack.settle(proof.advance, limits.TELEMETRY + 2 * stack.telemetry.wait_after_root)
     return proof.told
 
 
@@ -84,7 +85,7 @@ def test_span_metrics(stack: Stack) -> str:
 def test_accounting(stack: Stack) -> str:
     proof = stack.telemetry.accounting
     poll.fetch(proof.begin)
-    stack.settle(proof.advance, limits.TELEMETRY)
+    stack.settle(proof.advance, limits.TELEMETRY + stack.telemetry.longest_wait)
     return proof.told
 
 
@@ -119,7 +120,7 @@ def test_survives_kill(stack: Stack) -> str:
     proof = GatewayKill(stack)
     if not proof.signals:
         raise DeclaredSkipError("neither logs nor traces go to a store of this stack, so nothing can be read back")
-    poll.settle(proof.filled, limits.TELEMETRY, every=limits.KILL_EVERY)
+    poll.settle(proof.filled, limits.TELEMETRY + stack.telemetry.wait_after_root, every=limits.KILL_EVERY)
     poll.fetch(proof.kill)
     poll.settle(proof.returned, limits.POD_REPLACED, every=limits.KILL_EVERY)
     poll.settle(proof.found, limits.GATEWAY_RETURNS)

@@ -168,7 +168,8 @@ def small_gateway(stack: Stack, memory: int, wait: int) -> Iterator[None]:
 
     def edit(document: Json) -> None:
         document["processors"][LIMITER] |= limits(memory)
-        document["processors"]["tail_sampling"]["decision_wait"] = f"{wait}s"
+        waits = dict.fromkeys(("decision_wait", "decision_wait_after_root_received"), f"{wait}s")
+        document["processors"]["tail_sampling"] |= waits
 
     def small() -> None:
         _sized(sizes, runtime_limit(memory))

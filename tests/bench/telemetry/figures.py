@@ -73,7 +73,7 @@ class Ratio:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Everything. wait: seconds of tail sampling, which are taken off the latency of spans as rendered."""
+    """Everything. wait: seconds of tail sampling once a root is there, taken off the latency of spans as rendered."""
 
     cores: int
     load: tuple[float, float]

@@ -148,7 +148,7 @@ def _latencies(bench: Bench, before: int) -> tuple[Latency, Latency]:
     connection.close()
     bench.await_items(phase, lambda: len(logged))
     traces.await_all()
-    wait = arguments(plan).sampling.decision_wait_seconds if bench.side == AS_RENDERED else 0
+    wait = arguments(plan).sampling.decision_wait_after_root_seconds if bench.side == AS_RENDERED else 0
     problems = [*traces.problems(), *_span_metrics(bench, before + traces.spans)]
     lost = tuple(balance.lost(bench.sink.counts(phase), len(logged), "log records"))
     return (

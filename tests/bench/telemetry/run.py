@@ -88,7 +88,7 @@ def run(
         cores=os.cpu_count() or 1,
         load=(before, os.getloadavg()[0]),
         seconds=time.monotonic() - begun,
-        wait=sides.arguments(plan).sampling.decision_wait_seconds,
+        wait=sides.arguments(plan).sampling.decision_wait_after_root_seconds,
         memory=memory_of(plan),
         measured=tuple(measured),
     )

@@ -69,7 +69,7 @@ def arguments(plan: Plan) -> OtelCollectorArgs:
     found = collector_args(settings(STACK), BUILT)
     sampling = found.sampling
     if plan.wait is not None:
-        sampling = replace(sampling, decision_wait_seconds=plan.wait)
+        sampling = replace(sampling, decision_wait_seconds=plan.wait, decision_wait_after_root_seconds=plan.wait)
     return replace(found, sampling=sampling, scrape_interval_seconds=plan.scrape or found.scrape_interval_seconds)
 
 

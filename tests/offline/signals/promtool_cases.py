@@ -28,6 +28,7 @@ INPUTS = RuleInputs(
         agent_memory_bytes=1000,
         gateway_memory_bytes=2000,
         decision_wait_seconds=10,
+        traces_in_memory=1000,
         log_records_per_second=100,
         log_bytes_per_second=10_000,
         spans_per_second=50,
@@ -38,7 +39,7 @@ INPUTS = RuleInputs(
 
 Of what the stores hold 6 h may be lost, a restore may take 1 h, and restore points are verified once a day.
 Agents have 1000 bytes of memory, the gateway 2000; a second brings 100 log records of 10 kB together, and 50 spans;
-logs are kept for a week.
+logs are kept for a week; a thousand traces may wait for their decision.
 """
 
 

@@ -77,7 +77,7 @@ def test_memory_is_that_of_each_container() -> None:
 
 def test_what_a_killed_gateway_may_lose_is_told() -> None:
     (found,) = alerts_of(planned(decision_wait_seconds=42))["TelemetryGatewayRestarted"]
-    assert "spans of the 42 seconds before" in found.description
+    assert "which came in the 42 seconds before" in found.description
 
 
 def test_volumes_are_compared_with_the_plan() -> None:

@@ -17,11 +17,12 @@ import requests
 from components.logs.names import INGEST_PATH
 from components.otel_collector.config import no_windows, render_agent, render_gateway
 from components.otel_collector.names import GRPC_PORT, METRICS_PORT, SPAN_METRICS_PORT
+from components.otel_collector.redaction import ORDER
 from components.scrape import metric_relabels
 from signals.budget import series
 from signals.catalogue import PRODUCERS, producer
 from signals.catalogue.model import Metric, MetricType, Presence, Producer
-from signals.rules.telemetry_records import FILES
+from signals.rules.telemetry_records import FILES, REDACTION
 from signals.thresholds import Sizing
 from tests.offline.components.logs.program import Logs
 from tests.offline.components.logs.test_manifests import ARGS as LOGS_ARGS
@@ -198,8 +199,7 @@ def test_names_that_rules_match_are_those_of_the_configuration(pages: dict[str, 
     receivers = {s["receiver"] for s in agent["otelcol_receiver_accepted_log_records"]}
     assert {name for name in receivers if re.fullmatch(FILES, name)} == {"file_log"}
     given = {s["processor"] for s in gateway["otelcol_processor_incoming_items"]}
-    redaction = {name for name in given if re.fullmatch("(transform|redaction)(/.*)?", name)}
-    assert redaction == {"transform/redaction", "redaction/numbers"}
+    assert {name for name in given if re.fullmatch(REDACTION, name)} == set(ORDER)
     assert any(re.fullmatch("filter(/.*)?", s["processor"]) for s in agent["otelcol_processor_incoming_items"])
     for signal, items in (("traces", "spans"), ("logs", "log_records")):
         exporters = {s["exporter"] for s in gateway[f"otelcol_exporter_sent_{items}"]}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 COLLECTOR, LOGS, TRACES = "otelcol-contrib", "victoria-logs-prod", "jaeger-linux"
-WAIT, SLOW_MS = 1, 2000
+WAIT, AFTER_ROOT, SLOW_MS = 7, 1, 2000
 RETENTION, BYTES = 7 * 86400, 1 << 30
 CLUSTER: Final = {"k8s.cluster.name": "local", "deployment.environment.name": "dev"}
 NODE: Final = "node-a"
@@ -43,7 +43,8 @@ HIDING: Final = ("transform", "redaction")
 class Ways:
     """How a gateway is wrong. redacts: False for nothing hidden. unkept: policies of sampling that are left out.
 
-    delivers: False for logs that go nowhere. volatile: what waits for a store is in memory alone.
+    delivers: False for logs that go nowhere. volatile: what waits for a store is in memory alone. hasty: it decides
+    soon after a trace's first span, whether its root is there or not.
     """
 
     redacts: bool = True
@@ -51,6 +52,7 @@ class Ways:
     unkept: tuple[str, ...] = ()
     delivers: bool = True
     volatile: bool = False
+    hasty: bool = False
 
 
 @dataclass
@@ -159,7 +161,11 @@ def arguments(traces: int, logs: int, ways: Ways) -> OtelCollectorArgs:
             resources=few,
         ),
         sampling=Sampling(
-            keep_percent=ways.keep_percent, slow_ms=SLOW_MS, decision_wait_seconds=WAIT, traces_in_memory=50_000
+            keep_percent=ways.keep_percent,
+            slow_ms=SLOW_MS,
+            decision_wait_seconds=WAIT,
+            decision_wait_after_root_seconds=AFTER_ROOT,
+            traces_in_memory=50_000,
         ),
         redaction=Redaction(),
         logs=Backend(
@@ -183,6 +189,8 @@ def gateway_config(directory: Path, ports: Ports, told: OtelCollectorArgs, ways:
             pipeline["processors"] = [n for n in pipeline.get("processors") or [] if not n.startswith(HIDING)]
     policies = processors["tail_sampling"]["policies"]
     processors["tail_sampling"]["policies"] = [p for p in policies if p["name"] not in ways.unkept]
+    if ways.hasty:
+        processors["tail_sampling"]["decision_wait"] = f"{AFTER_ROOT}s"
     exporter = found["exporters"]["otlp_http/logs"]
     if not ways.delivers:
         exporter["logs_endpoint"] = f"http://127.0.0.1:{free_port()}/v1/logs"

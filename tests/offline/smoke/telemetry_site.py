@@ -104,7 +104,7 @@ class Site:
         }
         sampling = {
             **{"keep_percent": 10.0, "slow_ms": programs.SLOW_MS, "decision_wait_seconds": programs.WAIT},
-            "traces_in_memory": 50000,
+            **{"decision_wait_after_root_seconds": programs.AFTER_ROOT, "traces_in_memory": 50000},
         }
         return {
             **{"agent": agent, "gateway": gateway, "signals": ["traces", "logs", "metrics"], "sampling": sampling},

@@ -54,6 +54,7 @@ def test_stack_in_order_is_green_and_says_what_it_saw(make: Callable[..., Site])
         r"\d+ canaries of service \S+ are in none of VictoriaLogs, Jaeger, the gateway", told["telemetry.redaction"]
     )
     assert "20 failed and 20 slow traces are all kept, each whole" in told["telemetry.sampling"]
+    assert "20 slow traces whose root came 3 s late are all kept, each whole" in told["telemetry.sampling"]
     assert "10 % allows 9 to 45" in told["telemetry.sampling"]
     code, told = site.run(KILL, impact="disruptive")
     assert code == 0, told
@@ -86,6 +87,15 @@ def test_everything_out_of_order_is_red_and_named(make: Callable[..., Site], mon
     assert {name: words for name, words in expected.items() if words not in told[name]} == {}, told
     assert "vl_max_disk_space_usage_bytes: seen 1073741824; expected 1" in told["logs.retention"]
     assert "Jaeger, pod jaeger-0: seen revision jaeger-one; expected revision another" in told["traces.retention"]
+
+
+def test_gateway_that_decides_before_the_root_is_there_is_red(
+    make: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _hurry(monkeypatch, 20.0)
+    code, told = make(Ways(hasty=True)).run("telemetry.sampling")
+    assert code == 1, told
+    assert re.search(r"slow late-root traces: seen \d+ of 20 are not there", told["telemetry.sampling"]), told
 
 
 def test_wrong_share_and_a_queue_in_memory_are_red(make: Callable[..., Site], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,9 +113,11 @@ def test_external_store_without_an_address_and_an_address_without_the_mode_are_r
 
 
 @pytest.mark.parametrize("wait", ["1500ms", "500ms"])
-def test_wait_of_no_whole_second_is_refused_and_not_cut_off(wait: str) -> None:
-    message = refusal({**ON, "otel_collector": {**MANAGED, "sampling": {"decision_wait": wait}}})
-    assert f"plumbline:otel_collector.sampling.decision_wait {wait} is not in whole seconds" in message
+@pytest.mark.parametrize(("name", "usual"), [("decision_wait", "60s"), ("decision_wait_after_root", "10s")])
+def test_wait_of_no_whole_second_is_refused_and_not_cut_off(name: str, usual: str, wait: str) -> None:
+    message = refusal({**ON, "otel_collector": {**MANAGED, "sampling": {name: wait}}})
+    assert f"plumbline:otel_collector.sampling.{name} {wait} is not in whole seconds" in message
+    assert f"fix: pulumi config set --path 'plumbline:otel_collector.sampling.{name}' {usual}" in message
 
 
 def test_every_broken_relation_is_told_at_once() -> None:
@@ -162,10 +164,14 @@ def test_value_that_is_wrong_by_itself_is_refused_by_its_name(section: str, valu
         ({"otel_collector": {"agent": {"directory": "/"}}}, "agent.directory: `/`"),
         ({"otel_collector": {"agent": {"directory": "/var/log/pods/x"}}}, "agent.directory: `/var/log/pods/x`"),
         (
-            {"otel_collector": {"sampling": {"slow": "10s"}}},
-            "sampling.decision_wait: 10 s, but a trace is slow at 10000 ms",
+            {"otel_collector": {"sampling": {"slow": "60s"}}},
+            "sampling.decision_wait: 60 s, but a trace is slow at 60000 ms",
         ),
-        ({"otel_collector": {"sampling": {"traces_in_memory": 99}}}, "traces_in_memory: 99 for a wait of 10 s"),
+        (
+            {"otel_collector": {"sampling": {"slow": "2s", "decision_wait": "9s"}}},
+            "sampling.decision_wait_after_root: 10 s, with a decision_wait of 9 s",
+        ),
+        ({"otel_collector": {"sampling": {"traces_in_memory": 599}}}, "traces_in_memory: 599 for a wait of 60 s"),
         (
             {"otel_collector": {"sampling": {"traces_in_memory": 1_000_000}}},
             "more than half of the gateway's 1073741824; accepted are at most 524288",

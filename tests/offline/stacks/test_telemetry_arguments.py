@@ -54,7 +54,10 @@ def test_collector_is_told_what_the_settings_say() -> None:
             "lowest_level": "WARN",
             "receive_from": ["team-a"],
             "redaction": {"keys": ["internal_id"], "values": ["ACME-[0-9]+"]},
-            "sampling": {"keep_percent": 5, "slow": "1500ms", "decision_wait": "30s", "tenants": {"vision": 50}},
+            "sampling": {
+                **{"keep_percent": 5, "slow": "1500ms", "decision_wait": "30s", "decision_wait_after_root": "3s"},
+                "tenants": {"vision": 50},
+            },
             "agent": {"queue": "256Mi", "tolerations": [{"key": "gpu", "effect": "NoSchedule"}]},
         },
         cluster={"name": "here", "environment": "staging"},
@@ -64,6 +67,7 @@ def test_collector_is_told_what_the_settings_say() -> None:
     assert args.identity == WORKLOAD_IDENTITY
     assert (args.redaction.keys, args.redaction.values) == (("internal_id",), ("ACME-[0-9]+",))
     assert (args.sampling.keep_percent, args.sampling.slow_ms, args.sampling.decision_wait_seconds) == (5, 1500, 30)
+    assert args.sampling.decision_wait_after_root_seconds == 3
     assert args.sampling.tenants == {"vision": 50}
     assert args.agent.queue_bytes == 256 * 2**20
     assert args.agent.tolerations == ({"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},)
@@ -129,7 +133,7 @@ def test_rules_are_held_to_what_the_settings_say_and_to_nothing_without_a_collec
     found = plans(with_telemetry(otel_collector={"gateway": {"memory": "2Gi"}}, logs={"retention": "2d"}))
     assert found is not None
     assert (found.gateway_memory_bytes, found.agent_memory_bytes) == (2 * GIB, GIB // 4)
-    assert (found.decision_wait_seconds, found.logs_retention_seconds) == (10, 2 * 86400)
+    assert (found.decision_wait_seconds, found.logs_retention_seconds) == (60, 2 * 86400)
     elsewhere = plans(with_telemetry(logs=LOGS_ELSEWHERE))
     assert elsewhere is not None
     assert elsewhere.logs_retention_seconds is None

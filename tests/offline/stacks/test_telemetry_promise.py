@@ -141,7 +141,8 @@ def test_endpoints_are_those_of_the_services(
 
 
 def test_telemetry_is_promised_as_it_is_configured() -> None:
-    sampling = {"keep_percent": 2.5, "slow": "3s", "decision_wait": "20s", "tenants": {"vision": 50}}
+    sampling = {"keep_percent": 2.5, "slow": "3s", "decision_wait": "20s"}
+    sampling |= {"decision_wait_after_root": "7s", "tenants": {"vision": 50}}
     found = with_telemetry(
         otel_collector={"sampling": sampling},
         logs={"retention": "3d", "retention_size": "4Gi"},
@@ -156,6 +157,7 @@ def test_telemetry_is_promised_as_it_is_configured() -> None:
         "keep_percent": 2.5,
         "slow_ms": 3000,
         "decision_wait_seconds": 20,
+        "decision_wait_after_root_seconds": 7,
         "traces_in_memory": 50_000,
         "tenants": {"vision": 50.0},
     }

@@ -44,7 +44,12 @@ ARGS: Final = OtelCollectorArgs(
         resources=RESOURCES,
     ),
     sampling=Sampling(
-        keep_percent=1.0, slow_ms=5000, decision_wait_seconds=10, traces_in_memory=20_000, tenants={"vision": 50.0}
+        keep_percent=1.0,
+        slow_ms=5000,
+        decision_wait_seconds=10,
+        decision_wait_after_root_seconds=4,
+        traces_in_memory=20_000,
+        tenants={"vision": 50.0},
     ),
     redaction=Redaction(),
     logs=LOGS,

@@ -47,6 +47,8 @@ def traces(backend: Backend = TRACES, **changes: Any) -> OtelCollectorArgs:  # n
         sampling(keep_percent=0, tenants={"vision": 100}),
         sampling(slow_ms=9_999),
         sampling(traces_in_memory=100),
+        sampling(decision_wait_after_root_seconds=1),
+        sampling(decision_wait_after_root_seconds=10),
         *(args(lowest_level=level) for level in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")),
         traces(HTTP),
         traces(HTTP, endpoint="https://store.example.com/v1/traces", tls=True),
@@ -83,6 +85,11 @@ def test_what_can_work_is_accepted(given: OtelCollectorArgs) -> None:
         (sampling(tenants={"vision": 101}), "sampling.tenants.vision: 101"),
         (sampling(slow_ms=0), "sampling.slow: 0 ms"),
         (sampling(slow_ms=10_000), "sampling.decision_wait: 10 s, but a trace is slow at 10000 ms"),
+        (
+            sampling(decision_wait_after_root_seconds=11),
+            "sampling.decision_wait_after_root: 11 s, with a decision_wait of 10 s",
+        ),
+        (sampling(decision_wait_after_root_seconds=0), "sampling.decision_wait_after_root: 0 s"),
         (sampling(traces_in_memory=99), "sampling.traces_in_memory: 99 for a wait of 10 s; accepted are 100 or more"),
         (sampling(traces_in_memory=262_145), "accepted are at most 262144"),  # half of 512 MiB, a KiB each
         (args(lowest_level="VERBOSE"), "lowest_level: `VERBOSE`"),
