@@ -42,7 +42,8 @@ def tail_sampling(args: OtelCollectorArgs) -> Manifest:
         "decision_cache": {"sampled_cache_size": remembered, "non_sampled_cache_size": remembered},
         "policies": [
             {"name": ERRORS, "type": "status_code", "status_code": {"status_codes": ["ERROR"]}},
-            {"name": SLOW, "type": "latency", "latency": {"threshold_ms": sampling.slow_ms}},
+            # It keeps what is longer than that, in whole milliseconds.
+            {"name": SLOW, "type": "latency", "latency": {"threshold_ms": sampling.slow_ms - 1}},
             *(_tenant(team, percent) for team, percent in sorted(sampling.tenants.items())),
             _rest(sampling.keep_percent, sorted(sampling.tenants)),
         ],

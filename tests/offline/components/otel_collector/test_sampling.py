@@ -101,7 +101,7 @@ def test_errors_and_slow_ones_stay_and_a_share_of_the_rest(pair: tuple[Collector
     kinds = {"error": ERRORS, "slow": SLOW, "rest": REST}
     spans = {
         "error": [span("e", error=True) for _ in range(ERRORS)],
-        "slow": [span("s", seconds=3) for _ in range(SLOW)],
+        "slow": [span("s", seconds=2 + n % 2) for n in range(SLOW)],
         "rest": [span("r") for _ in range(REST)],
     }
     for kind in kinds:
