@@ -89,6 +89,12 @@ def killed() -> dict[str, int]:
     }
 
 
+def generation() -> list[tuple[str, int]]:
+    """Uid and generation of the gateway and the agents: a change that reached them shows."""
+    found = (get(f"statefulset/{GATEWAY}", "-n", NAMESPACE), get(f"daemonset/{AGENT}", "-n", NODES))
+    return [(one["metadata"]["uid"], one["metadata"]["generation"]) for one in found]
+
+
 def windows() -> tuple[debug.Window, ...]:
     """Those of the agents' ConfigMap, also those that have ended."""
     data = get(f"configmap/{debug_config(LOWEST)}", "-n", NODES)["data"]

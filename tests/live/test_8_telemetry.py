@@ -20,7 +20,7 @@ from smoke.proofs.canaries import with_check_digit
 from smoke.proofs.gateway_kill import GatewayKill
 from tests.live import inference, swanlab, telemetry
 from tests.live.inference import GATEWAY, TEAM
-from tests.live.plumbline import query, smoke, until, words
+from tests.live.plumbline import pulumi, query, smoke, until, words
 from tests.live.telemetry import eventually, total
 
 if TYPE_CHECKING:
@@ -343,6 +343,32 @@ def test_window_has_ended_by_itself(stack: Stack, service: Service) -> None:
     assert "request served" in {row["_msg"] for row in rows}
     assert {row["severity_text"] for row in rows} == {"INFO"}
     assert "no debug window is open" in words("debug-logs").stdout
+
+
+UNSAFE: Final[dict[str, tuple[dict[str, object], list[str]]]] = {
+    "no routing by trace id": (
+        {"otel_collector.abilities": [], "otel_collector.gateway.replicas": 2},
+        ["gateway.replicas is 2", "not known to route by trace id"],
+    ),
+    "no room for queues": (
+        {"otel_collector.gateway.queue": "1Gi"},
+        ["gateway.queue: 2 queues of 1073741824 bytes on a volume of 1Gi"],
+    ),
+    "no claim": ({"otel_collector.gateway.volume": "0"}, ["gateway.volume"]),
+}
+"""The limiter's limit has no setting: it follows from the container's."""
+
+
+@pytest.mark.parametrize("fault", UNSAFE)
+def test_unsafe_telemetry_is_refused_before_anything_changes(fault: str) -> None:
+    values, told = UNSAFE[fault]
+    before = telemetry.generation()
+    with swanlab.settings(values):
+        done = pulumi("up", "-s", "local", "--yes", "--non-interactive")
+    assert done.returncode != 0, done.stdout
+    assert [text for text in told if text not in " ".join(done.stdout.split())] == [], done.stdout
+    assert "Traceback" not in done.stdout
+    assert telemetry.generation() == before
 
 
 def test_after_all_faults_smoke_is_green() -> None:
