@@ -1,29 +1,27 @@
 """Redaction of all three signals: two processors in a row, of which neither alone sees every field.
 
 `transform/redaction` looks for signs of what is hidden in the text of a whole record, and where there is one, makes
-nested attributes flat, masks by name, and masks by pattern wherever text stands. It takes off what it cannot clean:
-links, filtered attributes of exemplars, metadata, schema addresses. `redaction/numbers` masks numbers that are whole
-values. It fails closed: a statement that fails has its batch refused, and senders keep it.
+lists flat, masks by name, and masks by pattern wherever text stands. It takes off what it cannot clean: links, filtered
+attributes of exemplars, metadata, schema addresses. `redaction/numbers` masks numbers that are whole values. It fails
+closed: a statement that fails has its batch refused, and senders keep it.
 
 Attributes whose value is bytes are not searched, since neither processor can tell them from text.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
+from components.otel_collector import signs
 from components.otel_collector.parts import literal
 from components.otel_collector.patterns import (
-    CONTENT_SIGNS,
     CONTENTS,
-    CREDENTIAL_SIGNS,
     CREDENTIALS,
-    DIGITS,
     IN_NAMES,
     MEASURES,
     NUMBERS,
     VALUES,
-    Hidden,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +39,18 @@ ORDER: Final = (BY_TEXT, BY_NUMBER)
 """Names of the processors, in the order in which they must stand."""
 _LONG_NUMBER: Final = "[0-9]{7,}"
 """In the name of a span, where it would make a series of metrics per customer, and may be a telephone number."""
-_SCALARS: Final = ("IsMap", "IsList", "IsString", "IsInt", "IsDouble", "IsBool")
+_SCALARS: Final = ("IsString", "IsMap", "IsList", "IsInt", "IsDouble", "IsBool")
+_NESTED: Final[signs.Family] = (signs.Both(r"\{", (r"\x01\{", r"\[\{", r",\{")),)
+"""In text, of what is nested."""
+_NOTHING: Final = r"\x01\x02"
+_NO_JSON: Final = r"(?i)[\x01 ](?:nan|[+\-]?inf(?:inity)?|json: unsupported value[^\x02]*)(?:\x02|$)"
+"""How collectors show a number that JSON does not have. A list or map with one in it is shown as nothing."""
+_ODD: Final = (r'\x01"', r'\x02"')
+"""In text, around a name or value that has a separator in it, which signs do not expect."""
+_NAMED, _CLOSED = '"\\u0001"', '"\\u0002"'
+"""signs.NAMED and signs.CLOSED, as strings of OTTL."""
+_LONG_S: Final = r'"\\x{17f}", "s"'
+"""The one letter that expressions take for one of ASCII, and that is its own lower case."""
 
 
 def processors(redaction: Redaction, identity: Iterable[str] = ()) -> Manifest:
@@ -99,26 +108,26 @@ def _by_text(redaction: Redaction) -> Manifest:
 class _Context:
     """Statements about one kind of thing that OTLP has. fields: its text beside attributes.
 
-    What is found out about a record is kept in its cache: an expression is long, and is read once when the collector
-    starts and evaluated once per record.
+    What is found out about a record is kept in its cache. The few records that have a sign are cleaned in a copy of
+    their attributes, to which the fields are added under names that no attribute has by then.
     """
 
     def __init__(self, name: str, redaction: Redaction, fields: tuple[str, ...] = ()) -> None:
         self.name, self.fields, self.redaction = name, fields, redaction
-        self.text, self.chosen = self._cached("text"), self._cached("chosen")
-        self.digits, self.hit = self._is("digits"), self._is("hit")
+        self.text, self.typed = self._cached("text"), self._cached("typed")
+        self.all, self.chosen = self._cached("all"), self._cached("chosen")
+        self.hit = self._is("hit")
         # A metric has no attributes, but for its metadata, which goes.
-        self.maps = () if name == "metric" else (f"{name}.attributes",)
+        self.attributes = "" if name == "metric" else f"{name}.attributes"
         self.body = name == "log"
-        # Nobody knows the signs of what a stack added: everything is searched for it.
-        self.hidden = {**VALUES, **{f"own {n}": Hidden(p, ("",)) for n, p in enumerate(redaction.values)}}
+        known = {found: name for name, found in signs.FAMILIES.items()}
+        own = {hidden.signs: kind for kind, hidden in VALUES.items() if hidden.signs not in known}
+        self.families = known | own
 
     def group(self, *more: str) -> Manifest:
         """All statements. more: run first."""
-        return {
-            "context": self.name,
-            "statements": [*more, *self._read(), *self._look(), *self._flatten(), *self._names(), *self._patterns()],
-        }
+        steps = (self._read(), self._look(), self._copy(), self._names(), self._values(), self._put_back())
+        return {"context": self.name, "statements": [*more, *(statement for step in steps for statement in step)]}
 
     def _cached(self, what: str) -> str:
         return f"{self.name}.cache[{literal(what)}]"
@@ -126,90 +135,156 @@ class _Context:
     def _is(self, what: str) -> str:
         return f"{self._cached(what)} == true"
 
-    def _read(self) -> Iterator[str]:
-        """All text of the record as one, in lower case."""
-        parts = [f"String({path})" for path in self.maps] + list(self.fields)
+    def _has(self, sign: str, text: str = "") -> str:
+        return f"IsMatch({text or self.text}, {literal(sign)})"
+
+    def _has_any(self, found: Iterable[signs.Sign], text: str = "") -> str:
+        parts = [
+            self._has(sign, text)
+            if isinstance(sign, str)
+            else f"({self._has(sign.first, text)} and ({self._has_any(sign.then, text)}))"
+            for sign in found
+        ]
+        return " or ".join(parts)
+
+    def _maps(self, attributes: str = "") -> Iterator[tuple[str, str]]:
+        """Where names are, and what must be so as well. attributes: instead of those of the record."""
+        if self.attributes:
+            yield attributes or self.attributes, ""
         if self.body:
-            # Bytes would go on as base64, which no expression reads.
+            yield "log.body", " and IsMap(log.body)"
+
+    def _read(self) -> Iterator[str]:
+        """All text of the record as one, in lower case. What is nested is made flat."""
+        if self.body:
+            # Bytes would go on as base64, which no expression reads; a list that is shown as nothing would go unread.
             known = " or ".join(f"{test}(log.body)" for test in _SCALARS)
-            yield f"set(log.body, {literal(MASK)}) where log.body != nil and not ({known})"
-            yield f'set({self.text}, "")'
-            yield f"set({self.text}, String(log.body)) where log.body != nil"
-            parts.append(self.text)
-        yield f"set({self.text}, ToLowerCase(Concat([{', '.join(parts)}], {literal(chr(10))})))"
+            mask = f"set(log.body, {literal(MASK)})"
+            yield f"{mask} where log.body != nil and not ({known})"
+            yield f'{mask} where IsList(log.body) and log.body.string == ""'
+        yield from self._set_text()
+        if self.attributes:
+            yield from self._make_flat()
+
+    def _make_flat(self) -> Iterator[str]:
+        flat, nested, nothing = self._cached("flat"), self._is("nested"), self._is("nothing")
+        yield f"set({self._cached('nested')}, true) where {self._has_any(_NESTED)}"
+        yield f"set({self._cached('nothing')}, true) where {self._has(_NOTHING)}"
+        for path, condition in self._maps():
+            yield f"flatten({path}) where {nested}{condition}"
+            yield f"set({flat}, {path}) where {nothing}{condition}"
+            yield f"flatten({flat}) where {nothing}{condition}"
+            yield f"flatten({path}) where {nothing}{condition} and {self._has(_NO_JSON, _pairs(flat))}"
+        yield from self._set_text(f"{nested} or {nothing}")
+
+    def _set_text(self, where: str = "") -> Iterator[str]:
+        """As signs.PLAIN wants it."""
+        parts = ([_pairs(self.attributes)] if self.attributes else []) + [*self.fields]
+        if self.body:
+            parts.append("log.body.string")
+        # A blank before what is no pair: it may begin with a quote, as only an odd name does.
+        joined = f', {_CLOSED}, " ", '.join(parts)
+        suffix, also = (f" where {where}", f"({where}) and ") if where else ("", "")
+        yield f'set({self.text}, ToLowerCase(Concat([{_CLOSED}, {joined}, {_CLOSED}], ""))){suffix}'
+        if self.body:
+            pairs = f'ToLowerCase(Concat([{self.text}, {_pairs("log.body")}, ""], {_CLOSED}))'
+            yield f"set({self.text}, {pairs}) where {also}IsMap(log.body)"
 
     def _look(self) -> Iterator[str]:
-        """Which signs are there?"""
-        yield f"set({self._cached('digits')}, true) where IsMatch({self.text}, {literal(DIGITS)})"
-        families = {name: hidden.signs for name, hidden in self.hidden.items() if hidden.signs}
-        if self.maps:
-            families |= {"credentials": CREDENTIAL_SIGNS, "contents": CONTENT_SIGNS}
-        if self.redaction.keys:
-            families["own keys"] = ("",)
-        for name, signs in families.items():
-            yield f"set({self._cached(name)}, true) where {self._signs(signs)}"
-        yield f"set({self._cached('hit')}, true) where {' or '.join([self.digits, *map(self._is, families)])}"
+        """Which families of signs are there? What a stack added has none: everything is searched for it."""
+        yield f"replace_pattern({self.text}, {_LONG_S})"
+        yield f"set({self._cached('odd')}, true) where {self._has_any(_ODD)}"
+        for found, family in self.families.items():
+            yield f"set({self._cached(family)}, true) where {self._is('odd')} or {self._has_any(found)}"
+        # What has no counts is spared the way to look closer.
+        if self.name not in ("resource", "scope", "metric"):
+            yield from self._look_closer(self.families[signs.CONTENTS])
+        own = ["true"] if self.redaction.keys or self.redaction.values else []
+        yield f"set({self._cached('hit')}, true) where {' or '.join([*map(self._is, self.families.values()), *own])}"
 
-    def _signs(self, signs: Iterable[str]) -> str:
-        return " or ".join(f"Index({self.text}, {literal(sign)}) >= 0" for sign in signs)
+    def _look_closer(self, family: str) -> Iterator[str]:
+        """Names of contents are also those of counts: only what is text has to go."""
+        parts = [self.attributes, *self.fields, *(["log.body"] if self.body else [])]
+        where = f"{self._is(family)} and not ({self._is('odd')} or {self._has(_NO_JSON)})"
+        yield f"set({self.typed}, ToLowerCase(Concat([{', '.join(parts)}], {_CLOSED}))) where {where}"
+        yield f"replace_pattern({self.typed}, {_LONG_S}) where {self.typed} != nil"
+        none = f"not ({self._has_any(signs.contents(signs.TYPED), self.typed)})"
+        yield f"set({self._cached(family)}, false) where {self.typed} != nil and {none}"
 
-    def _flatten(self) -> Iterator[str]:
-        """What is nested is made flat, and so are lists beside a sign."""
-        nested = f'{self.hit} or Index({self.text}, ":{{") >= 0 or Index({self.text}, "[{{") >= 0'
-        for path in self.maps:
-            yield f"flatten({path}) where {nested}"
+    def _copy(self) -> Iterator[str]:
+        """What is searched, with its lists made flat."""
+        yield f"set({self.all}, {self.attributes or '{}'}) where {self.hit}"
+        for path, condition in self._maps(self.all):
+            yield f"flatten({path}) where {self.hit}{condition}"
         if self.body:
-            yield f"flatten(log.body) where IsMap(log.body) and ({nested})"
-            yield f"set(log.body, String(log.body)) where IsList(log.body) and ({nested})"
+            nested = f"({self.hit} or {self._is('nested')})"
+            yield f"set(log.body, log.body.string) where IsList(log.body) and {nested}"
 
     def _names(self) -> Iterator[str]:
-        """Mask what stands under names: of credentials whatever it is, of contents what is text."""
+        """Mask what stands under names: of credentials whatever it is, of contents what is text.
+
+        An attribute whose name holds what is hidden goes.
+        """
         families = [
-            ("credentials", one_of(CREDENTIALS.values()), True),
-            ("contents", one_of(CONTENTS.values()), False),
-            ("own keys", one_of(self.redaction.keys), True),
+            (self._is(self.families[signs.SECRETS]), one_of(CREDENTIALS.values()), True),
+            (self._is(self.families[signs.CONTENTS]), one_of(CONTENTS.values()), False),
+            (self.hit, one_of(self.redaction.keys), True),
         ]
-        for path, condition in self._places():
-            for name, pattern, everything in families:
+        for path, condition in self._maps(self.all):
+            for sign, pattern, everything in families:
                 if not pattern:
                     continue
-                where = f"{self._is(name)}{condition}"
+                where = f"{sign}{condition}"
                 yield f"set({self.chosen}, {path}) where {where}"
                 yield f"keep_matching_keys({self.chosen}, {literal(pattern)}) where {where}"
                 if everything:
                     yield f"stringify_all({self.chosen}) where {where}"
                 yield f'replace_all_patterns({self.chosen}, "value", "(?s)^.*$", {literal(MASK)}) where {where}'
                 yield f'merge_maps({path}, {self.chosen}, "upsert") where {where}'
-
-    def _places(self) -> Iterator[tuple[str, str]]:
-        """Maps, and what must be so as well."""
-        for path in self.maps:
-            yield path, ""
-        if self.body:
-            yield "log.body", " and IsMap(log.body)"
-
-    def _patterns(self) -> Iterator[str]:
-        """Mask what is found in text; an attribute whose name holds it goes."""
         in_names = one_of([*(VALUES[kind].pattern for kind in IN_NAMES), *self.redaction.values, "="])
-        for path, condition in self._places():
+        for path, condition in self._maps(self.all):
             yield f"delete_matching_keys({path}, {literal(in_names)}) where {self.hit}{condition}"
-        for name, hidden in self.hidden.items():
-            pattern = literal(hidden.pattern)
-            sign = self._is(name) if hidden.signs else self.digits
-            for path, condition in self._places():
-                where = f"{sign}{condition}"
-                yield f'replace_all_patterns({path}, "value", {pattern}, {literal(MASK)}) where {where}'
-            for field in self.fields:
-                yield self._field(field, pattern, sign)
-            if self.body:
-                where = f"{sign} and IsString(log.body)"
-                yield f"replace_pattern(log.body, {pattern}, {literal(MASK)}) where {where}"
-        if self.name == "span":
-            yield self._field("span.name", literal(_LONG_NUMBER), self.digits)
 
-    @staticmethod
-    def _field(field: str, pattern: str, where: str) -> str:
-        if field == "span.trace_state":
-            return f'set({field}, "") where {where} and IsMatch({field}, {pattern})'
-        mask = MASKED_METRIC if field == "metric.name" else MASK
-        return f"replace_pattern({field}, {pattern}, {literal(mask)}) where {where}"
+    def _values(self) -> Iterator[str]:
+        """Mask what is found in text."""
+        for field, condition in self._texts():
+            yield f"set({self._beside(field)}, {field}) where {self.hit}{condition}"
+        hidden = [(self._is(self.families[one.signs]), one.pattern) for one in VALUES.values()]
+        for sign, pattern in (*hidden, *((self.hit, own) for own in self.redaction.values)):
+            for path, condition in (*self._maps(self.all), *(() if self.attributes else ((self.all, ""),))):
+                where = f"{sign}{condition}"
+                yield f'replace_all_patterns({path}, "value", {literal(pattern)}, {literal(MASK)}) where {where}'
+
+    def _put_back(self) -> Iterator[str]:
+        for field, condition in self._texts():
+            beside, where = self._beside(field), f"{self.hit}{condition}"
+            if field == "span.trace_state":
+                yield f'set({field}, "") where {where} and {beside} != {field}'
+            else:
+                yield f"set({field}, {beside}) where {where}"
+            yield f"delete_key({self.all}, {literal(_name_of(field))}) where {where}"
+        if self.name == "metric":
+            yield f"replace_pattern(metric.name, {literal(re.escape(MASK))}, {literal(MASKED_METRIC)}) where {self.hit}"
+        if self.attributes:
+            yield f"set({self.attributes}, {self.all}) where {self.hit}"
+        if self.name == "span":
+            yield f"replace_pattern(span.name, {literal(_LONG_NUMBER)}, {literal(MASK)})"
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        """Fields, and what must be so as well."""
+        yield from ((field, "") for field in self.fields)
+        if self.body:
+            yield "log.body", " and IsString(log.body)"
+
+    def _beside(self, field: str) -> str:
+        return f"{self.all}[{literal(_name_of(field))}]"
+
+
+def _pairs(path: str) -> str:
+    """A map as signs.PLAIN wants it."""
+    return f"ToKeyValueString({path}, {_NAMED}, {_CLOSED})"
+
+
+def _name_of(field: str) -> str:
+    """Under which a field stands beside attributes: of those with such a sign none is left by then."""
+    return f"={field}"
