@@ -1,0 +1,167 @@
+"""Signs of what is hidden: cheap regular expressions (RE2), at least one of which matches wherever a pattern does.
+
+Most records have none, and none is all that they pay for. Signs are searched in the lower case text of a whole record:
+attributes as `name NAMED value`, each followed by CLOSED (redaction.py); lists as JSON. Every sign begins with letters
+as they stand, which is what makes it cheap: the collector's engine looks for those first, in a hundredth of the time.
+A sign may match more than its pattern, and then only costs; where it matched less, something would go on in clear
+(tests/offline/components/otel_collector/test_signs.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from components.otel_collector.words import KEYS, LONG_TOKENS, SHORT_TOKENS, SHORTEST_TOKEN
+
+NAMED, CLOSED = "\x01", "\x02"
+"""After a name, and after a value."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """A sign that says something only beside one of others. first: many records have it. then: any of them."""
+
+    first: str
+    then: tuple[Sign, ...]
+
+
+Sign = str | Both
+Family = tuple[Sign, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """How a name stands in a text. any: regular expression of letters within it. end: what follows its last letter."""
+
+    any: str
+    end: str
+
+    @property
+    def rest(self) -> str:
+        """From anywhere in the name to its end."""
+        return f"{self.any}{self.end}"
+
+    @property
+    def right(self) -> str:
+        """To its end from the end of a word."""
+        return rf"(?:[._\-/\[]{self.any})?{self.end}"
+
+
+PLAIN: Final = Text(any=r"[^\x01\x02]*", end=r"\x01")
+"""Where signs are searched first. It does not tell a number from text."""
+TYPED: Final = Text(any=r'(?:[^"\\]|\\.)*', end=r'":["\[]')
+"""JSON, of names whose value is text or a list."""
+
+# Of blanks and quotes, as they stand in text and as JSON writes them.
+_BLANKS: Final = r"(?:\s|\\[nrtf]|\\u000[9acd])*"
+_QUOTE: Final = r"""(?:\\*["'])?"""
+_SAID: Final = rf"[\w.\-]*{_QUOTE}{_BLANKS}[:=]"
+_IS: Final = rf"{_QUOTE}{_BLANKS}[:=]=?(?:>|\\u003e)?{_BLANKS}"
+_WRITTEN: Final = rf"""{_IS}[\\"'\[{{]"""
+_IN_WORDS: Final = rf"""{_BLANKS}[:=]{_BLANKS}[^\s0-9'"]"""
+_IN_ADDRESSES: Final = (
+    r"(?:(?:access_|x-amz-security-)?token|api_?key|sig|(?:x-amz-)?signature|password|secret|x-amz-credential)="
+)
+_CALLED: Final = r"(?:[ _]?(?:number|no\.?))?(?:\W|\\[nrtfb]|\\u[0-9a-f]{4}){1,8}\+?[0-9][0-9 ().\-]{6}"
+_APART: Final = r"(?:[^a-z0-9]|\\[nrtfb]|\\u[0-9a-f]{4})"
+_FOURS: Final = r"(?:[ \-]?[0-9]{4}){3}"
+
+
+def contents(text: Text) -> Family:
+    """Of what people wrote or a model answered, by names in such a text and by what stands in values."""
+    body = rf"[._\-]?(?:text|body)(?:[._\-]content{text.any})?{text.end}"
+    put = rf"(?:s?(?:[._]value)?{text.end}|s{_WRITTEN}|_text{_WRITTEN}|{body})"
+    calls = rf"s?[._\-](?:{text.any}[._\-])?(?:arguments|args|parameters|results?){text.right}"
+    return (
+        rf"prompt(?:{text.rest}|s?{_WRITTEN}|{_IN_WORDS})",
+        rf"co(?:mpletion(?:s?{text.right}|s?{_WRITTEN}|{_IN_WORDS})|ntent(?:s?{text.end}|s?{_WRITTEN}))",
+        rf"messages(?:{text.right}|{_WRITTEN})",
+        rf"in(?:struction(?:s?{text.end}|s{_WRITTEN})|put{put})",
+        rf"output{put}",
+        rf"generated(?:_text{_WRITTEN}|{body})",
+        rf"re(?:sponse|quest){body}",
+        rf"tool(?:{calls}|_calls{_WRITTEN})",
+        rf"function{calls}",
+        rf"arguments{_WRITTEN}",
+        rf"db[._]query[._]parameter{text.rest}",
+        rf"token{text.end}",
+        rf"mail{text.rest}",
+        rf"card{text.rest}",
+    )
+
+
+_END, _REST, _RIGHT = PLAIN.end, PLAIN.rest, PLAIN.right
+SECRETS: Final[Family] = (
+    rf"pass(?:w(?:or)?d|phrase|code)(?:{_REST}|{_SAID})",
+    rf"pwd{_END}",
+    rf"secret(?:{_REST}|{_SAID})",
+    rf"credential(?:{_REST}|{_SAID})",
+    rf"cookie(?:{_REST}|{_SAID})",
+    rf"auth(?:orization(?:{_REST}|{_SAID})|(?:[._\-](?:header|key|value|data))?{_END})",
+    Both(rf"key(?:s?{_RIGHT}|{_SAID})", tuple(rf"{key}[._\- ]?key" for key in ("api", *KEYS))),
+    Both(
+        rf"token(?:{_RIGHT}|{_QUOTE}{_BLANKS}[:=])",
+        (
+            *(rf"{token}[._\-]?token" for token in (*LONG_TOKENS, *SHORT_TOKENS)),
+            # Not `max_token`.
+            Both(rf"{SHORTEST_TOKEN}[._\-]?token", (rf"{_APART}{SHORTEST_TOKEN}[._\-]?token",)),
+            *(rf"{left}token{_END}" for left in (r"\x02", r"\.", "-", "/")),
+        ),
+    ),
+    rf"token{_IS}\\*[\"']?[a-z0-9._\-]*[a-z][a-z0-9._~+/=\-]{{6}}",
+    rf"token[._\-]?ids(?:{_RIGHT}|\\*[\"']?{_BLANKS}[:=]{_BLANKS}\[)",
+    rf"jwt{_RIGHT}",
+    rf"otp{_RIGHT}",
+    rf"x-amz-signature{_RIGHT}",
+    rf"phone(?:{_REST}|{_CALLED})",
+    rf"msisdn{_REST}",
+    rf"mobile(?:[._\-]?(?:number|num|no){_END}|{_CALLED})",
+    rf"cv[vc]2?{_RIGHT}",
+    rf"ssn{_RIGHT}",
+    rf"iban{_RIGHT}",
+    rf"env(?:iron{_RIGHT}|(?:ironment)?[._\-]?(?:vars?|variables?){_RIGHT}|[.\[]{_REST}|{_END}\[|s{_END})",
+    r"bearer[\s\\][\s\\a-z0-9._~+/=\-]{6}",
+    r"basic[\s\\][\s\\a-z0-9+/]{16}",
+    r"digest[\s\\][\s\\a-z0-9+/]{16}",
+    *(f"{name}{_CALLED}" for name in ("tel", "cell", "sms", "whatsapp")),
+    Both("=", tuple(f"{begin}{_IN_ADDRESSES}" for begin in (r"\?", "&", "u0026"))),
+)
+CONTENTS: Final = contents(PLAIN)
+ISSUED: Final[Family] = (
+    r"-----begin ",
+    r"eyj[a-z0-9_\-]{6,}\.[a-z0-9_\-]{6}",
+    r"a(?:(?:kia|sia|gpa|ida|roa|npa|nva|bia|cca)[a-z0-9]{16}|iza[0-9a-z_\-]{35}|kid[a-z0-9]{13})",
+    r"ltai[a-z0-9]{12}",
+    r"ya29\.[0-9a-z_\-]{16}",
+    r"g(?:h[pousr]_[a-z0-9]{20}|ithub_pat_[a-z0-9_]{20}|lpat-[a-z0-9_\-]{16})",
+    r"xox[abeoprs]-[a-z0-9\-]{10}",
+    r"hf_[a-z0-9]{16}",
+    r"sk-[a-z0-9_\-]{16}",
+    r"k_(?:live|test)_[a-z0-9]{10}",
+)
+# Four of them in one text, or one in a name.
+ENVIRONMENT: Final[Family] = (r"=(?:[^=]*=[^=]*=[^=]*=|[^=\x01\x02]*\x01)",)
+ADDRESSES: Final[Family] = (
+    r"://[^/\s:@\"']*:[^/\s@\"']+@",
+    *(rf"{at}[a-z0-9\-]+(?:\.[a-z0-9\-]+)*\.[a-z]{{2}}" for at in ("@", "%40")),
+)
+NUMBERS: Final[Family] = (
+    r"\+[1-9][0-9 ().\-]{6}",
+    *(rf"{gap}[2-9][0-9]{{2}}[ .\-][0-9]{{4}}" for gap in (r"\) ?", " ", r"\.")),
+    r"-(?:[0-9]{2}-|[2-9][0-9]{2}[ .\-])[0-9]{4}",
+    *(f"{begin}{_FOURS}" for begin in ("4[0-9]{3}", "5[1-5][0-9]{2}", "2[2-7][0-9]{2}")),
+    rf"6(?:011|[25][0-9]{{2}}){_FOURS}",
+    r"3[47][0-9]{2}[ \-]?[0-9]{6}[ \-]?[0-9]{5}",
+    # Numbers in lists are seen by redaction/numbers where the list is made flat.
+    *(rf'{before}\\?"?[1-9][0-9]{{9}}' for before in (r"\[", ",")),
+)
+FAMILIES: Final[dict[str, Family]] = {
+    "secrets": SECRETS,
+    "contents": CONTENTS,
+    "issued": ISSUED,
+    "environment": ENVIRONMENT,
+    "addresses": ADDRESSES,
+    "numbers": NUMBERS,
+}
+"""By what they are of. Names of attributes have SECRETS and CONTENTS; which patterns have, patterns.py says."""

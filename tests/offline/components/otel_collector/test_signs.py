@@ -1,0 +1,155 @@
+"""Signs are in whatever patterns match: in a body, an attribute, a list, a name; and not in ordinary records."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from components.otel_collector import patterns, signs
+from tests.offline.components.otel_collector.matches import Maker, compiled, plain, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLES: Final = 150
+"""Of each pattern."""
+ORDINARY: Final[dict[str, Any]] = {
+    "service": "inference-gateway",
+    "request_id": "chatcmpl-5bd2afc9c0430b68caf32de1ff4fe2d8",
+    "first_token_seconds": 0.041203,
+    "generated_tokens": 64,
+    "input.messages": 2,
+    "prompt_tokens": 812,
+    "completion_tokens": 144,
+    "gen_ai.usage.input_tokens": 412,
+    "gen_ai.request.max_tokens": 64,
+    "gen_ai.response.finish_reasons": ["length", "stop"],
+    "gen_ai.tool.name": "search_documents",
+    "auth.scheme": "none",
+    "cache.key_count": 3,
+    "url.full": "http://inference-next:8000/v1/decode?stream=true",
+    "k8s.pod.uid": "0b6f8c1e-4d2a-4c57-9e0b-3f5a1c7d9e21",
+    "deployment.environment": "testing",
+    "time_to_first_token": 0.0412,
+    "duration_ms": 1250.75,
+    "started_at": "2026-11-30T11:10:05.123456+08:00",
+    "queue.depth": 2,
+}
+
+
+def _found(text: str, family: signs.Family) -> bool:
+    def there(sign: signs.Sign) -> bool:
+        if isinstance(sign, signs.Both):
+            return there(sign.first) and any(map(there, sign.then))
+        return re.search(sign, text, re.ASCII) is not None
+
+    return any(map(there, family))
+
+
+def _made(pattern: str, name: str) -> Iterator[str]:
+    """Texts that the pattern matches, some of them with something before and after."""
+    chance = random.Random(name)  # noqa: S311  # examples that are the same each time
+    maker, searched = Maker(pattern, chance), compiled(pattern)
+    for _ in range(EXAMPLES):
+        core = maker.text()
+        for text in (core, f"for {core}", f"{core} of it", f"a.{core}.0", f'["{core}"]'):
+            if searched.search(text):
+                yield text
+
+
+def _around(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Among what is ordinary."""
+    before = dict(list(ORDINARY.items())[:9])
+    return before | attributes | {name: value for name, value in ORDINARY.items() if name not in before}
+
+
+@pytest.mark.parametrize("kind", patterns.VALUES)
+def test_a_sign_is_in_whatever_a_pattern_matches(kind: str) -> None:
+    hidden, count = patterns.VALUES[kind], 0
+    for text in _made(hidden.pattern, kind):
+        count += 1
+        for made in (plain(ORDINARY, text), plain(_around({"note": text})), plain(_around({"note": ["x", text]}))):
+            assert _found(made, hidden.signs), text
+        if kind in patterns.IN_NAMES:
+            assert _found(plain(_around({text: 1})), hidden.signs), text
+    assert count >= EXAMPLES
+
+
+@pytest.mark.parametrize("kind", patterns.CREDENTIALS)
+@pytest.mark.parametrize("value", ["x", 1, ["x"], True])
+def test_a_sign_is_in_every_name_of_a_credential(kind: str, value: Any) -> None:  # noqa: ANN401  # any JSON
+    count = 0
+    for name in _made(patterns.CREDENTIALS[kind], kind):
+        count += 1
+        assert _found(plain(_around({name: value})), signs.SECRETS), name
+    assert count >= EXAMPLES
+
+
+@pytest.mark.parametrize("kind", patterns.CONTENTS)
+@pytest.mark.parametrize("value", ["x", "17", ["x"]])
+def test_a_sign_is_in_every_name_of_contents_with_text(kind: str, value: Any) -> None:  # noqa: ANN401  # any JSON
+    count = 0
+    for name in _made(patterns.CONTENTS[kind], kind):
+        count += 1
+        attributes = _around({name: value})
+        assert _found(plain(attributes), signs.CONTENTS), name
+        assert _found(typed(attributes), signs.contents(signs.TYPED)), name
+    assert count >= EXAMPLES
+
+
+@pytest.mark.parametrize("kind", [kind for kind, one in patterns.VALUES.items() if one.signs == signs.CONTENTS])
+def test_a_sign_of_contents_is_in_text_also_where_it_is_looked_at_closer(kind: str) -> None:
+    for text in _made(patterns.VALUES[kind].pattern, kind):
+        for made in (typed(ORDINARY, text), typed(_around({"note": text})), typed(_around({"note": ["x", text]}))):
+            assert _found(made, signs.contents(signs.TYPED)), text
+
+
+def test_a_list_of_numbers_has_a_sign() -> None:
+    for numbers in ([7135551212], [1, 4111111111111111], ["8613812345678"], ["x", "7135551212"]):
+        assert _found(plain({"numbers": numbers}), signs.NUMBERS)
+
+
+def _all_made(family: signs.Family) -> Iterator[str]:
+    for kind, hidden in patterns.VALUES.items():
+        if hidden.signs == family:
+            yield from (plain({"note": text}) for text in _made(hidden.pattern, kind))
+    named = {signs.SECRETS: patterns.CREDENTIALS, signs.CONTENTS: patterns.CONTENTS}.get(family, {})
+    for kind, pattern in named.items():
+        yield from (plain({name: "x"}) for name in _made(pattern, kind))
+    yield from (plain({"numbers": numbers}) for numbers in ([7135551212], [1, 7135551212]))
+
+
+@pytest.mark.parametrize("family", signs.FAMILIES)
+def test_a_sign_that_is_taken_out_is_missed(family: str) -> None:
+    made, every = [*_all_made(signs.FAMILIES[family])], signs.FAMILIES[family]
+    for sign in every:
+        others = tuple(one for one in every if one != sign)
+        assert not all(_found(text, others) for text in made), sign
+
+
+@pytest.mark.parametrize("name", ["DB=1", "a=b"])
+def test_a_name_with_an_assignment_has_a_sign(name: str) -> None:
+    assert _found(plain(_around({name: "x"})), signs.ENVIRONMENT)
+
+
+def test_every_sign_begins_with_letters_as_they_stand() -> None:
+    """Where one that is asked first did not, the engine would try it at each letter of a text."""
+    for family in (*signs.FAMILIES.values(), signs.contents(signs.TYPED)):
+        for sign in family:
+            first = sign.first if isinstance(sign, signs.Both) else sign
+            assert re.match(r"\\[?+).\[]|[a-z0-9 ,@:/=&%\-]", first), first
+
+
+@pytest.mark.parametrize("family", signs.FAMILIES)
+def test_an_ordinary_record_has_no_sign(family: str) -> None:
+    for body in (
+        "request served",
+        "step 1200 loss 2.3456789 took 0.0123456 s",
+        "POST /v1/chat HTTP/1.1 200 from 10.1.2.3:43210",
+    ):
+        if family != "contents":
+            assert not _found(plain(ORDINARY, body), signs.FAMILIES[family])
+        assert not _found(typed(ORDINARY, body), signs.contents(signs.TYPED))
