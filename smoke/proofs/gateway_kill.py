@@ -13,7 +13,7 @@ from smoke.access.otlp import Record, Span
 from smoke.judge import outlived, survival
 from smoke.judge.telemetry import PREFIX
 from smoke.model import CheckFailedError, Problem
-from smoke.proofs.nonces import word
+from smoke.proofs.nonces import identifier, word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ class GatewayKill:
         to = self._stack.telemetry.agent if promised.agent else self._stack.telemetry.gateway
         resource, now = {"service.name": self.service}, time.time()
         if "logs" in self.signals:
-            ids = [secrets.token_hex(8) for _ in range(limits.KILL_BATCH)]
+            ids = [identifier(16) for _ in range(limits.KILL_BATCH)]
             if _taken(
                 lambda: to.records(resource, [Record(body="a line", at=now, attributes={ID: own}) for own in ids])
             ):
