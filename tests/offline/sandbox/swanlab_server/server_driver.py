@@ -120,27 +120,31 @@ class Cluster:
 
 
 @contextmanager
-def cluster(above: Path | None = None) -> Iterator[Cluster]:
+def cluster(above: Path | None = None, *, log_elsewhere: bool = False) -> Iterator[Cluster]:
     """A PostgreSQL of the images' own files, made and not running.
 
     above: where its directory is made, one that every account may enter; None for the machine's own place.
+    log_elsewhere: its log of changes is not there, but in the machine's own place.
     """
     tree = debian.ensure(find_home(), Progress()).tree(debian.POSTGRES)
     share = next(iter(tree.glob("usr/share/postgresql/*")))
     # Not below pytest's own directory: that is closed to the account which PostgreSQL needs.
     top = Path(tempfile.mkdtemp(prefix="plumbline-postgres-", dir=above))
+    log = Path(tempfile.mkdtemp(prefix="plumbline-postgres-"))
     try:
         data = top / "data"
         data.mkdir(mode=0o700)
         (top / "password").write_text("pw\n")
-        for path in (top, data, top / "password"):
+        for path in (top, data, top / "password", log):
             _give_away(path)
         start = (f"--pwfile={top / 'password'}", "-U", "swanlab", "-A", "scram-sha-256", "-E", "UTF8")
+        start += (f"--waldir={log}",) if log_elsewhere else ()
         argv = [str(_programs(tree) / "initdb"), "-D", str(data), *start, "--locale=C.UTF-8", "-L", str(share)]
         subprocess.run([*argv, "--no-sync"], check=True, capture_output=True, timeout=120, **_as_nobody(tree))
         yield Cluster(top, tree)
     finally:
         shutil.rmtree(top)
+        shutil.rmtree(log)
 
 
 @contextmanager
