@@ -16,7 +16,7 @@ from sandbox.progress import Progress
 if TYPE_CHECKING:
     from pathlib import Path
 
-PATIENCE = 20.0  # seconds after which a test gives up waiting; no result depends on it
+PATIENCE = 60.0  # seconds after which a test gives up waiting; no result depends on it
 
 # Answers to `go env GOVERSION`, and writes each binary that it is asked for. Every call is noted in $FAKE_GO_LOG.
 GO = """

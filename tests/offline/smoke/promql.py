@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?(?: offset -\d+s)?$")
 AHEAD = re.compile(r" offset -(\d+)s")
-MATCHER = re.compile(r'(\w+|"[^"]+")(=~|!=|=)"([^"]*)"')
+MATCHER = re.compile(r'(\w+|"[^"]+")(=~|!~|!=|=)"([^"]*)"')
 AGGREGATION = re.compile(r"^(?P<word>count|min|max|sum)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
 ABOVE = re.compile(r"^(?P<inner>.*) > (?P<bound>\d+)$")
 TOP = re.compile(r"^topk\((?P<number>\d+), (?P<inner>.*)\)$")
@@ -125,8 +125,8 @@ def _select(selector: str, series: list[Series]) -> list[Series]:
 
 
 def _matches(seen: str, operator: str, wanted: str) -> bool:
-    if operator == "=~":
-        return bool(re.fullmatch(wanted, seen))
+    if operator in ("=~", "!~"):
+        return bool(re.fullmatch(wanted, seen)) is (operator == "=~")
     return (seen == wanted) is (operator == "=")
 
 
