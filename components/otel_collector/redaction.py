@@ -14,15 +14,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from components.otel_collector import signs
+from components.otel_collector.keys import CONTENTS, CREDENTIALS, IDS, KEPT, MEASURES
 from components.otel_collector.parts import literal
-from components.otel_collector.patterns import (
-    CONTENTS,
-    CREDENTIALS,
-    IN_NAMES,
-    MEASURES,
-    NUMBERS,
-    VALUES,
-)
+from components.otel_collector.patterns import IN_NAMES, SPARED, UNDER_IDS, VALUES
+from components.otel_collector.record_text import CLOSED, MASK, NO_JSON, Record
+from components.otel_collector.text_numbers import CARDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
     from components.objects import Manifest
     from components.otel_collector.args import Redaction
 
-MASK: Final = "****"
 MASKED_METRIC: Final = "masked"
 """Instead of a secret in the name of a metric, which has no asterisks."""
 BY_TEXT: Final = "transform/redaction"
@@ -39,16 +34,10 @@ ORDER: Final = (BY_TEXT, BY_NUMBER)
 """Names of the processors, in the order in which they must stand."""
 _LONG_NUMBER: Final = "[0-9]{7,}"
 """In the name of a span, where it would make a series of metrics per customer, and may be a telephone number."""
-_SCALARS: Final = ("IsString", "IsMap", "IsList", "IsInt", "IsDouble", "IsBool")
-_NESTED: Final[signs.Family] = (signs.Both(r"\{", (r"\x01\{", r"\[\{", r",\{")),)
-"""In text, of what is nested."""
-_NOTHING: Final = r"\x01\x02"
-_NO_JSON: Final = r"(?i)[\x01 ](?:nan|[+\-]?inf(?:inity)?|json: unsupported value[^\x02]*)(?:\x02|$)"
-"""How collectors show a number that JSON does not have. A list or map with one in it is shown as nothing."""
 _ODD: Final = (r'\x01"', r'\x02"')
 """In text, around a name or value that has a separator in it, which signs do not expect."""
-_NAMED, _CLOSED = '"\\u0001"', '"\\u0002"'
-"""signs.NAMED and signs.CLOSED, as strings of OTTL."""
+_PARTED: Final = "\x04"
+"""Put into what is spared, so that no expression finds it."""
 _LONG_S: Final = r'"\\x{17f}", "s"'
 """The one letter that expressions take for one of ASCII, and that is its own lower case."""
 
@@ -62,7 +51,7 @@ def processors(redaction: Redaction, identity: Iterable[str] = ()) -> Manifest:
             "redact_all_types": True,
             "summary": "silent",
             "masking_string": MASK,
-            "blocked_values": [NUMBERS],
+            "blocked_values": [CARDS],
             "ignored_keys": [*identity],
             "ignored_key_patterns": [*MEASURES.values()],
         },
@@ -105,90 +94,17 @@ def _by_text(redaction: Redaction) -> Manifest:
     }
 
 
-class _Context:
-    """Statements about one kind of thing that OTLP has. fields: its text beside attributes.
+class _Context(Record):
+    """Statements that clean it.
 
-    What is found out about a record is kept in its cache. The few records that have a sign are cleaned in a copy of
-    their attributes, to which the fields are added under names that no attribute has by then.
+    The few records that have a sign are cleaned in a copy of their attributes, to which the fields are added under
+    names that no attribute has by then.
     """
-
-    def __init__(self, name: str, redaction: Redaction, fields: tuple[str, ...] = ()) -> None:
-        self.name, self.fields, self.redaction = name, fields, redaction
-        self.text, self.typed = self._cached("text"), self._cached("typed")
-        self.all, self.chosen = self._cached("all"), self._cached("chosen")
-        self.hit = self._is("hit")
-        # A metric has no attributes, but for its metadata, which goes.
-        self.attributes = "" if name == "metric" else f"{name}.attributes"
-        self.body = name == "log"
-        known = {found: name for name, found in signs.FAMILIES.items()}
-        own = {hidden.signs: kind for kind, hidden in VALUES.items() if hidden.signs not in known}
-        self.families = known | own
 
     def group(self, *more: str) -> Manifest:
         """All statements. more: run first."""
         steps = (self._read(), self._look(), self._copy(), self._names(), self._values(), self._put_back())
         return {"context": self.name, "statements": [*more, *(statement for step in steps for statement in step)]}
-
-    def _cached(self, what: str) -> str:
-        return f"{self.name}.cache[{literal(what)}]"
-
-    def _is(self, what: str) -> str:
-        return f"{self._cached(what)} == true"
-
-    def _has(self, sign: str, text: str = "") -> str:
-        return f"IsMatch({text or self.text}, {literal(sign)})"
-
-    def _has_any(self, found: Iterable[signs.Sign], text: str = "") -> str:
-        parts = [
-            self._has(sign, text)
-            if isinstance(sign, str)
-            else f"({self._has(sign.first, text)} and ({self._has_any(sign.then, text)}))"
-            for sign in found
-        ]
-        return " or ".join(parts)
-
-    def _maps(self, attributes: str = "") -> Iterator[tuple[str, str]]:
-        """Where names are, and what must be so as well. attributes: instead of those of the record."""
-        if self.attributes:
-            yield attributes or self.attributes, ""
-        if self.body:
-            yield "log.body", " and IsMap(log.body)"
-
-    def _read(self) -> Iterator[str]:
-        """All text of the record as one, in lower case. What is nested is made flat."""
-        if self.body:
-            # Bytes would go on as base64, which no expression reads; a list that is shown as nothing would go unread.
-            known = " or ".join(f"{test}(log.body)" for test in _SCALARS)
-            mask = f"set(log.body, {literal(MASK)})"
-            yield f"{mask} where log.body != nil and not ({known})"
-            yield f'{mask} where IsList(log.body) and log.body.string == ""'
-        yield from self._set_text()
-        if self.attributes:
-            yield from self._make_flat()
-
-    def _make_flat(self) -> Iterator[str]:
-        flat, nested, nothing = self._cached("flat"), self._is("nested"), self._is("nothing")
-        yield f"set({self._cached('nested')}, true) where {self._has_any(_NESTED)}"
-        yield f"set({self._cached('nothing')}, true) where {self._has(_NOTHING)}"
-        for path, condition in self._maps():
-            yield f"flatten({path}) where {nested}{condition}"
-            yield f"set({flat}, {path}) where {nothing}{condition}"
-            yield f"flatten({flat}) where {nothing}{condition}"
-            yield f"flatten({path}) where {nothing}{condition} and {self._has(_NO_JSON, _pairs(flat))}"
-        yield from self._set_text(f"{nested} or {nothing}")
-
-    def _set_text(self, where: str = "") -> Iterator[str]:
-        """As signs.PLAIN wants it."""
-        parts = ([_pairs(self.attributes)] if self.attributes else []) + [*self.fields]
-        if self.body:
-            parts.append("log.body.string")
-        # A blank before what is no pair: it may begin with a quote, as only an odd name does.
-        joined = f', {_CLOSED}, " ", '.join(parts)
-        suffix, also = (f" where {where}", f"({where}) and ") if where else ("", "")
-        yield f'set({self.text}, ToLowerCase(Concat([{_CLOSED}, {joined}, {_CLOSED}], ""))){suffix}'
-        if self.body:
-            pairs = f'ToLowerCase(Concat([{self.text}, {_pairs("log.body")}, ""], {_CLOSED}))'
-            yield f"set({self.text}, {pairs}) where {also}IsMap(log.body)"
 
     def _look(self) -> Iterator[str]:
         """Which families of signs are there? What a stack added has none: everything is searched for it."""
@@ -205,16 +121,28 @@ class _Context:
     def _look_closer(self, family: str) -> Iterator[str]:
         """Names of contents are also those of counts: only what is text has to go."""
         parts = [self.attributes, *self.fields, *(["log.body"] if self.body else [])]
-        where = f"{self._is(family)} and not ({self._is('odd')} or {self._has(_NO_JSON)})"
-        yield f"set({self.typed}, ToLowerCase(Concat([{', '.join(parts)}], {_CLOSED}))) where {where}"
+        where = f"{self._is(family)} and not ({self._is('odd')} or {self._has(NO_JSON)})"
+        yield f"set({self.typed}, ToLowerCase(Concat([{', '.join(parts)}], {CLOSED}))) where {where}"
         yield f"replace_pattern({self.typed}, {_LONG_S}) where {self.typed} != nil"
         none = f"not ({self._has_any(signs.contents(signs.TYPED), self.typed)})"
-        yield f"set({self._cached(family)}, false) where {self.typed} != nil and {none}"
+        yield from self._look_for_twins(where)
+        clear = f"{self.typed} != nil and not ({self._is('twins')}) and {none}"
+        yield f"set({self._cached(family)}, false) where {clear}"
+
+    def _look_for_twins(self, where: str) -> Iterator[str]:
+        """Two attributes of one name: as JSON the last alone is shown."""
+        unique = self._cached("unique")
+        for path, condition in self._maps():
+            yield f"set({unique}, {{}}) where {where}{condition}"
+            yield f'merge_maps({unique}, {path}, "upsert") where {where}{condition}'
+            twins = f"{where}{condition} and Len({unique}) != Len({path})"
+            yield f"set({self._cached('twins')}, true) where {twins}"
 
     def _copy(self) -> Iterator[str]:
         """What is searched, with its lists made flat."""
         yield f"set({self.all}, {self.attributes or '{}'}) where {self.hit}"
         for path, condition in self._maps(self.all):
+            yield f"flatten({path}, resolveConflicts=true) where {self.hit} and {self._is('lists')}{condition}"
             yield f"flatten({path}) where {self.hit}{condition}"
         if self.body:
             nested = f"({self.hit} or {self._is('nested')})"
@@ -237,6 +165,8 @@ class _Context:
                 where = f"{sign}{condition}"
                 yield f"set({self.chosen}, {path}) where {where}"
                 yield f"keep_matching_keys({self.chosen}, {literal(pattern)}) where {where}"
+                if sign != self.hit:
+                    yield f"delete_matching_keys({self.chosen}, {literal(KEPT)}) where {where}"
                 if everything:
                     yield f"stringify_all({self.chosen}) where {where}"
                 yield f'replace_all_patterns({self.chosen}, "value", "(?s)^.*$", {literal(MASK)}) where {where}'
@@ -249,11 +179,35 @@ class _Context:
         """Mask what is found in text."""
         for field, condition in self._texts():
             yield f"set({self._beside(field)}, {field}) where {self.hit}{condition}"
-        hidden = [(self._is(self.families[one.signs]), one.pattern) for one in VALUES.values()]
-        for sign, pattern in (*hidden, *((self.hit, own) for own in self.redaction.values)):
-            for path, condition in (*self._maps(self.all), *(() if self.attributes else ((self.all, ""),))):
-                where = f"{sign}{condition}"
-                yield f'replace_all_patterns({path}, "value", {literal(pattern)}, {literal(MASK)}) where {where}'
+        for spared in SPARED.values():
+            yield from self._replace(spared.pattern, f"$1{_PARTED}$2", self._is(self.families[spared.signs]))
+        for kind, one in VALUES.items():
+            sign, spares = self._is(self.families[one.signs]), kind in UNDER_IDS
+            if spares:
+                yield from self._keep_ids(sign)
+            yield from self._replace(one.pattern, f"$1{MASK}" if one.keeps else MASK, sign)
+            if spares:
+                yield from (
+                    f'merge_maps({path}, {kept}, "upsert") where {sign}{also}' for path, kept, also in self._ids()
+                )
+        yield from self._replace(_PARTED, "", self.hit)
+        for own in self.redaction.values:
+            yield from self._replace(own, MASK, self.hit)
+
+    def _replace(self, pattern: str, instead: str, sign: str) -> Iterator[str]:
+        for path, condition in (*self._maps(self.all), *(() if self.attributes else ((self.all, ""),))):
+            what = f"{literal(pattern)}, {literal(instead)}".replace(_PARTED, r"\u0004")
+            yield f'replace_all_patterns({path}, "value", {what}) where {sign}{condition}'
+
+    def _ids(self) -> Iterator[tuple[str, str, str]]:
+        """Maps, where their ids are kept meanwhile, and what must be so as well."""
+        for number, (path, condition) in enumerate(self._maps(self.all)):
+            yield path, self._cached(f"ids{number}"), condition
+
+    def _keep_ids(self, sign: str) -> Iterator[str]:
+        for path, kept, condition in self._ids():
+            yield f"set({kept}, {path}) where {sign}{condition}"
+            yield f"keep_matching_keys({kept}, {literal(IDS)}) where {sign}{condition}"
 
     def _put_back(self) -> Iterator[str]:
         for field, condition in self._texts():
@@ -278,11 +232,6 @@ class _Context:
 
     def _beside(self, field: str) -> str:
         return f"{self.all}[{literal(_name_of(field))}]"
-
-
-def _pairs(path: str) -> str:
-    """A map as signs.PLAIN wants it."""
-    return f"ToKeyValueString({path}, {_NAMED}, {_CLOSED})"
 
 
 def _name_of(field: str) -> str:

@@ -1,4 +1,4 @@
-"""Words before `token` and `key` that make a name one of a credential: for patterns, and for their signs."""
+"""Words before `token`, `key` and `pass` that make a name one of a credential: for patterns, and for their signs."""
 
 from __future__ import annotations
 
@@ -15,5 +15,24 @@ SHORTEST_TOKEN: Final = "x"  # noqa: S105  # a word of names, no token
 KEYS: Final = (
     *("access", "private", "secret", "encryption", "signing", "ssh", "gpg", "pgp", "client", "master", "account"),
     *("license", "auth", "shared", "consumer", "deploy", "webhook", "swanlab", "wandb", "openai", "anthropic"),
-    *("azure", "huggingface"),
+    *("azure", "huggingface", "subscription", "functions", "aes", "azure_storage"),
+)
+PASSES: Final = (
+    *(
+        "db",
+        "database",
+        "smtp",
+        "mail",
+        "imap",
+        "ftp",
+        "ssh",
+        "http",
+        "proxy",
+        "user",
+        "auth",
+        "login",
+        "admin",
+        "root",
+    ),
+    *("mysql", "pg", "postgres", "redis", "mongo", "rabbitmq", "ldap", "clickhouse"),
 )

@@ -66,8 +66,11 @@ class Words:
             {
                 "note": self.mail(f"{where}-string"),
                 "labels": ["x", self.mail(f"{where}-list"), CARD],
-                "nested": {"in": self.mail(f"{where}-map"), "deep": {"er": self.mail(f"{where}-deep"), "n": PHONE}},
-                "reference": PHONE,
+                "nested": {
+                    "in": self.mail(f"{where}-map"),
+                    "deep": {"er": self.mail(f"{where}-deep"), "msisdn": PHONE},
+                },
+                "phone": PHONE,
                 "amount": float(CARD),
                 "http.request.header.authorization": self.password(f"{where}-header"),
                 "config": {"db": {"password": self.password(f"{where}-nestedname")}},
@@ -138,7 +141,7 @@ def bodies(words: Words) -> list[Any]:
             "password": {"z": words.password("body-name")},
             words.mail("body-key"): 1,
         },
-        PHONE,
+        CARD,
         [words.mail("body-list"), CARD, {"cookie": words.password("body-listname")}],
     ]
 

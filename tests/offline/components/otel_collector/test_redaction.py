@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from components.otel_collector import patterns, redaction
+from components.otel_collector import patterns, record_text, redaction
 from components.otel_collector.args import OtelCollectorArgs, Redaction
 from components.otel_collector.config import render_gateway
 from components.otel_collector.names import SPAN_METRICS_PORT
@@ -191,7 +191,7 @@ def test_a_secret_in_text_is_hidden(name: str, texts: dict[str, tuple[str, str]]
     body, attribute = texts[text]
     assert secret not in body
     assert secret not in attribute
-    assert redaction.MASK in body
+    assert record_text.MASK in body
 
 
 @pytest.mark.parametrize("text", INNOCENT)
@@ -212,5 +212,5 @@ def test_what_a_stack_adds_is_hidden_as_well(tmp_path: Path) -> None:
         eventually(lambda: len(backend.records()) == 1, backend.everything)
     text = json.dumps(backend.records())
     assert "ACME" not in text
-    assert backend.records()[0]["attributes"]["customer"] == redaction.MASK
+    assert backend.records()[0]["attributes"]["customer"] == record_text.MASK
     assert backend.records()[0]["attributes"]["price$"] == 1

@@ -7,7 +7,7 @@ import math
 import random
 from typing import TYPE_CHECKING, Any, Final
 
-from components.otel_collector import patterns, redaction
+from components.otel_collector import keys, patterns, redaction
 from tests.offline.components.otel_collector.examples import ARGS
 from tests.offline.components.otel_collector.matches import Maker, compiled
 from tests.offline.components.otel_collector.otlp import logs, record, sent, span, traces
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES: Final = 6
 """Of each pattern, in each place."""
 ADDRESS: Final = "jane.doe@leak.example"
-NUMBER: Final = 7135551212
+NUMBER: Final = 4111111111111111
 
 
 def _texts(pattern: str, name: str) -> Iterator[str]:
@@ -56,7 +56,7 @@ def _named(name: str) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 def _records() -> list[tuple[Any, dict[str, Any]]]:
     held = [hidden.pattern for hidden in patterns.VALUES.values()]
-    names = [*patterns.CREDENTIALS.values(), *patterns.CONTENTS.values()]
+    names = [*keys.CREDENTIALS.values(), *keys.CONTENTS.values()]
     return [
         ("request served", {}),
         *(one for pattern in held for text in _texts(pattern, pattern) for one in _places(text)),

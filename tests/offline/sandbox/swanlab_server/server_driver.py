@@ -138,8 +138,8 @@ def cluster(above: Path | None = None, *, log_elsewhere: bool = False) -> Iterat
         for path in (top, data, top / "password", log):
             _give_away(path)
         start = (f"--pwfile={top / 'password'}", "-U", "swanlab", "-A", "scram-sha-256", "-E", "UTF8")
-        start += (f"--waldir={log}",) if log_elsewhere else ()
-        argv = [str(_programs(tree) / "initdb"), "-D", str(data), *start, "--locale=C.UTF-8", "-L", str(share)]
+        place = [f"--waldir={log}"] if log_elsewhere else []
+        argv = [str(_programs(tree) / "initdb"), "-D", str(data), *start, *place, "--locale=C.UTF-8", "-L", str(share)]
         subprocess.run([*argv, "--no-sync"], check=True, capture_output=True, timeout=120, **_as_nobody(tree))
         yield Cluster(top, tree)
     finally:
