@@ -156,9 +156,11 @@ def without_rules(document: Json) -> None:
     """A change of the gateway: names of spans are not redacted, and traces that failed are not kept for it."""
     groups = document["processors"]["transform/redaction"]["trace_statements"]
     (spans,) = (group for group in groups if group["context"] == "span")
-    kept = [one for one in spans["statements"] if not one.startswith("replace_pattern(span.name")]
-    assert len(kept) < len(spans["statements"])
-    spans["statements"] = kept
+    # What is clean is put back from a copy, but for long numbers, which are masked in their place.
+    for written in ("set(span.name,", "replace_pattern(span.name"):
+        kept = [one for one in spans["statements"] if not one.startswith(written)]
+        assert len(kept) < len(spans["statements"]), written
+        spans["statements"] = kept
     policies = document["processors"]["tail_sampling"]["policies"]
     left = [policy for policy in policies if policy["name"] != "errors"]
     assert len(left) == len(policies) - 1
