@@ -113,8 +113,7 @@ class Accounting:
 
     def _lags(self) -> dict[str, float]:
         """Traces of others may have no root, and are decided last."""
-        sampling = self._stack.telemetry.promised.sampling
-        wait = sampling.decision_wait_seconds if sampling else 0
+        wait = self._stack.telemetry.longest_wait
         return {stage: limits.PIPELINE_LAG + (wait if stage == DECISIONS else 0) for stage in self._readings[-1].stages}
 
     def _few_agents(self) -> bool:

@@ -62,7 +62,7 @@ class GatewayKill:
     def filled(self) -> list[Problem]:
         """Send on until the gateway has held traces for as long as it waits with a decision, and longer."""
         self.send()
-        wait = self._wait() + limits.KILL_MARGIN
+        wait = self._stack.telemetry.wait_after_root + limits.KILL_MARGIN
         waited = time.monotonic() - self._started
         return [] if waited >= wait else [Problem(self.service, f"load for {waited:.0f} s", f"load for {wait:.0f} s")]
 
@@ -111,12 +111,8 @@ class GatewayKill:
             lines.append(outlived.told(self.traces, self._stored_traces(), self._window(), TRACES))
         return "\n".join(lines)
 
-    def _wait(self) -> float:
-        sampling = self._stack.telemetry.promised.sampling
-        return float(sampling.decision_wait_after_root_seconds) if sampling else 0.0
-
     def _window(self) -> Window:
-        return outlived.window(self._killed, self._wait(), limits.KILL_MARGIN)
+        return outlived.window(self._killed, self._stack.telemetry.wait_after_root, limits.KILL_MARGIN)
 
     def _stored_records(self) -> list[str]:
         query = f"{exactly('service.name', self.service)} | fields {ID!r}"

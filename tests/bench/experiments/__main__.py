@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from sandbox.progress import Progress
 from stacks.contract import Contract
 from tests.bench import interrupt
-from tests.bench.errors import BenchError
+from tests.bench.errors import BenchError, exit_code
 from tests.bench.experiments import sdk, site
 from tests.bench.experiments.plan import Plan
 from tests.bench.experiments.run import run
@@ -62,10 +62,7 @@ def write(report: Report, path: Path) -> None:
 
 def judged(report: Report) -> int:
     """1 with every reason when the figures stand for nothing."""
-    found = problems(report)
-    for line in found:
-        print(f"error: {line}", file=sys.stderr)
-    return 1 if found else 0
+    return exit_code(problems(report))
 
 
 def main(arguments: Sequence[str]) -> int:

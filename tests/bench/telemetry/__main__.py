@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from sandbox.errors import SandboxError
 from sandbox.progress import Progress
 from tests.bench import interrupt
-from tests.bench.errors import BenchError
+from tests.bench.errors import BenchError, exit_code
 from tests.bench.telemetry.figures import ratios
 from tests.bench.telemetry.plan import plan
 from tests.bench.telemetry.run import run
@@ -47,10 +47,7 @@ def write(report: Report, path: Path) -> None:
 
 def judged(report: Report) -> int:
     """1 with every reason when the figures stand for nothing."""
-    found = problems(report)
-    for line in found:
-        print(f"error: {line}", file=sys.stderr)
-    return 1 if found else 0
+    return exit_code(problems(report))
 
 
 def main(arguments: Sequence[str]) -> int:
