@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SECONDS: Final = 120
-_NUMBERS: Final = re.compile(r"\b[0-9a-f]*\d[0-9a-f]*\b")
+_NUMBERS: Final = re.compile(r"\b[0-9a-f]*\d[0-9a-f]*\b", re.IGNORECASE)
+"""Hexadecimal ones too; PostgreSQL writes those of its snapshots in capitals."""
 _TABLE: Final = re.compile(r"(: table ).*")
 _STAMP: Final = re.compile(r"\d{4}-\d\d-\d\d \S+ (.*)")
 _FORKED: Final = multiprocessing.get_context("forkserver")

@@ -83,6 +83,11 @@ def killed(site: Site, config: Path, words: tuple[str, ...], kinds: tuple[str, .
         yield kind
 
 
+def test_ids_of_any_run_are_one_kind() -> None:
+    said = {killed_program.kind(f"metadata: snapshot {one} of app_7") for one in ("00000004-000007F5-1", "0000000A-00000FFF-2")}
+    assert said == {"metadata: snapshot N-N-N of app_7"}
+
+
 def test_create(site: Site, point: str) -> None:
     config, before, there = site.config("live"), held(site), points(site)
     whole = program(site, config, "create")
