@@ -84,7 +84,8 @@ def killed(site: Site, config: Path, words: tuple[str, ...], kinds: tuple[str, .
 
 
 def test_ids_of_any_run_are_one_kind() -> None:
-    said = {killed_program.kind(f"metadata: snapshot {one} of app_7") for one in ("00000004-000007F5-1", "0000000A-00000FFF-2")}
+    ids = ("00000004-000007F5-1", "0000000A-00000FFF-2")
+    said = {killed_program.kind(f"metadata: snapshot {one} of app_7") for one in ids}
     assert said == {"metadata: snapshot N-N-N of app_7"}
 
 
