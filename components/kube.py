@@ -9,7 +9,7 @@ import pulumi_kubernetes as k8s
 
 from components.errors import DeployError
 from components.naming import logical_name
-from components.objects import RETAIN, WRITTEN_BY_OTHERS, Manifest, identity
+from components.objects import CONFIG_UID, RETAIN, WRITTEN_BY_OTHERS, Manifest, identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,20 +80,35 @@ def register(logical: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> 
 
 
 def register_all(
-    component: str, parent: pulumi.ComponentResource, manifests: dict[str, Manifest], workload: str
+    component: str,
+    parent: pulumi.ComponentResource,
+    manifests: dict[str, Manifest],
+    workload: str,
+    read_once: str = "",
 ) -> None:
     """Register what belongs to a component as its children. manifests: role → manifest. workload: role of what runs.
 
     The workload comes last and waits for all others: started before what it mounts and what it may read, it would
-    fail and back off for minutes, or run with an old configuration.
+    fail and back off for minutes, or run with an old configuration. read_once: role of the ConfigMap that it reads
+    when it starts and never again.
     """
-    others = [
-        register(logical_name(component, role), manifest, child(parent))
+    others = {
+        role: register(logical_name(component, role), manifest, child(parent))
         for role, manifest in manifests.items()
         if role != workload
-    ]
-    after = pulumi.ResourceOptions(parent=parent, depends_on=others)
-    register(logical_name(component, workload), manifests[workload], after)
+    }
+    after = pulumi.ResourceOptions(parent=parent, depends_on=list(others.values()))
+    runs = manifests[workload]
+    register(logical_name(component, workload), started_for(runs, others[read_once]) if read_once else runs, after)
+
+
+def started_for(workload: Manifest, config: pulumi.CustomResource) -> Manifest:
+    """The workload, whose pods start anew when their ConfigMap was made anew, by whomever: they carry its uid."""
+    uid = cast("k8s.core.v1.ConfigMap", config).metadata.apply(lambda meta: meta.uid)
+    spec = workload["spec"]
+    meta = spec["template"]["metadata"]
+    marked = {**meta, "annotations": {**meta["annotations"], CONFIG_UID: uid}}
+    return {**workload, "spec": {**spec, "template": {**spec["template"], "metadata": marked}}}
 
 
 def _snake(key: str) -> str:

@@ -21,6 +21,9 @@ their fields with the manager of the destroyed one, and the first change of a va
 WRITTEN_BY_OTHERS = f"{PART_OF}/written-by-others"
 """Annotation of an object of which the stack writes the first content alone: its fields, joined by commas."""
 
+CONFIG_UID = f"{PART_OF}/config-uid"
+"""Annotation of pods that read their configuration once: uid of the ConfigMap that they were made for."""
+
 POD_SECURITY = "restricted"
 NODE_POD_SECURITY = "privileged"
 """Pod Security Admission refuses host paths at both lower levels, whatever they are mounted for."""

@@ -42,8 +42,9 @@ def _running() -> tuple[Check, ...]:
         Check(
             id="telemetry.config",
             requirement="A6",
-            claim="Every pod of agent and gateway runs the configuration that the stack rendered",
-            remedy="run `make up`; if a pod stays behind, delete it: it starts with the configuration of now",
+            claim="Every pod of agent and gateway runs the configuration that the stack rendered, which nobody changed",
+            remedy="run `make up`: it puts the ConfigMap back, and starts pods anew that were made for another one; if "
+            "a pod stays behind, delete it",
             needs=TELEMETRY,
             component=COLLECTOR,
         ),

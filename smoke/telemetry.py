@@ -10,6 +10,7 @@ from smoke.access.errors import AccessError
 from smoke.access.jaeger import Jaeger
 from smoke.access.logsql import VictoriaLogs
 from smoke.access.otlp import Otlp
+from smoke.judge.fixed_config import mounted
 from smoke.judge.pods import is_live
 from smoke.judge.workloads import pods_of
 from smoke.proofs.accounting import Accounting
@@ -126,20 +127,17 @@ class Telemetry:
     def store_metrics(self) -> dict[str, list[Sample]]:
         """Pod → its own metrics, of Jaeger: they are at another port than its traces."""
         port = self._endpoint(TRACES, "metrics").port
-        pods = [pod for pod, _ in self._stack.pods_of(TRACES)]
-        return {pod["metadata"]["name"]: self._read(pod, port, Page.own_metrics) for pod in pods}
+        return {pod["metadata"]["name"]: self._read(pod, port, Page.own_metrics) for pod in self.store_pods()}
 
-    def store_files(self) -> tuple[list[str], dict[str, str]]:
-        """Names of Jaeger's pods, and the files of the ConfigMaps that they mount, name → text."""
-        files: dict[str, str] = {}
-        pods = [pod for pod, _ in self._stack.pods_of(TRACES)]
-        for pod in pods:
-            volumes = pod["spec"].get("volumes") or []
-            names = [volume["configMap"]["name"] for volume in volumes if "configMap" in volume]
-            for name in names:
-                path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/configmaps/{name}"
-                files |= self._stack.kube.get(path).get("data") or {}
-        return [pod["metadata"]["name"] for pod in pods], files
+    def store_pods(self) -> list[Json]:
+        """Live pods of Jaeger."""
+        return [pod for pod, _ in self._stack.pods_of(TRACES)]
+
+    def config_maps(self, pods: list[Json]) -> dict[str, Json | None]:
+        """Name → the ConfigMap of this name, of every one that these pods read their configuration from."""
+        names = {(pod["metadata"]["namespace"], name) for pod in pods if (name := mounted(pod))}
+        found = self._stack.kube.find
+        return {name: found(f"/api/v1/namespaces/{namespace}/configmaps/{name}") for namespace, name in sorted(names)}
 
     @property
     def log_store(self) -> LogStore:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from components.fixed_config import volume
 from components.otel_collector.abilities import K8S_ATTRIBUTES
 from components.otel_collector.containers import container
 from components.otel_collector.names import (
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _STOP_SECONDS: Final = 30
 
 
-def agent_pod(args: OtelCollectorArgs) -> Manifest:
+def agent_pod(args: OtelCollectorArgs, revision: str) -> Manifest:
     """The spec of the pod template.
 
     Root, because the runtime writes logs that nobody else may read, and the kubelet makes the directory for root.
@@ -47,7 +48,7 @@ def agent_pod(args: OtelCollectorArgs) -> Manifest:
         },
         "containers": [_container(args)],
         "volumes": [
-            {"name": "config", "configMap": {"name": AGENT_CONFIG}},
+            volume(AGENT_CONFIG, revision),
             {"name": "debug", "configMap": {"name": debug_config(args.lowest_level)}},
             {"name": "pod-logs", "hostPath": {"path": POD_LOGS, "type": "Directory"}},
             {"name": "queue", "hostPath": {"path": args.agent.directory, "type": "DirectoryOrCreate"}},

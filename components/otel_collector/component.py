@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pulumi
 
-from components.kube import register
+from components.kube import register, started_for
 from components.naming import logical_name
 from components.otel_collector.config import render_agent, render_gateway
 from components.otel_collector.manifests import manifests
@@ -15,7 +15,8 @@ from components.otel_collector.names import AGENT, GATEWAY
 if TYPE_CHECKING:
     from components.otel_collector.args import OtelCollectorArgs
 
-_RUNS: Final = ("StatefulSet", "DaemonSet")
+_READ_ONCE: Final = {"StatefulSet": "gateway-config", "DaemonSet": "agent-config"}
+"""Kind of what runs → role of its configuration."""
 
 
 class OtelCollector(pulumi.ComponentResource):
@@ -34,11 +35,12 @@ class OtelCollector(pulumi.ComponentResource):
         super().__init__("plumbline:otel-collector:OtelCollector", name, None, opts)
         agent, gateway = render_agent(args), render_gateway(args)
         # One after another: of several replicas one is restarted at a time, and agents wait for what they send to.
-        before: list[pulumi.Resource] = []
+        before: dict[str, pulumi.CustomResource] = {}
         for role, manifest in manifests(args, agent, gateway).items():
-            after = list(before) if manifest["kind"] in _RUNS else []
-            opts_ = pulumi.ResourceOptions(parent=self, depends_on=after)
-            before.append(register(logical_name(name, role), manifest, opts_))
+            config = _READ_ONCE.get(manifest["kind"])
+            opts_ = pulumi.ResourceOptions(parent=self, depends_on=list(before.values()) if config else [])
+            made = started_for(manifest, before[config]) if config else manifest
+            before[role] = register(logical_name(name, role), made, opts_)
         self.agent_revision = pulumi.Output.from_input(agent.revision)
         self.gateway_revision = pulumi.Output.from_input(gateway.revision)
         self.agent_service = pulumi.Output.from_input(AGENT)

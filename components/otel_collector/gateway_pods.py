@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from components.fixed_config import volume
 from components.otel_collector.containers import container
 from components.otel_collector.gateway_config import header_variables
 from components.otel_collector.names import (
@@ -30,7 +31,7 @@ _FLUSH_SECONDS: Final = 30
 another trace it first lets in what it holds up, as decisions make room: within the wait for them."""
 
 
-def gateway_pod(args: OtelCollectorArgs, replica: int) -> Manifest:
+def gateway_pod(args: OtelCollectorArgs, replica: int, revision: str) -> Manifest:
     """The spec of the pod template. Who is asked to stop decides over every trace in memory, and writes it down."""
     return {
         "automountServiceAccountToken": False,
@@ -39,7 +40,7 @@ def gateway_pod(args: OtelCollectorArgs, replica: int) -> Manifest:
         "securityContext": restricted_pod(),
         "containers": [_container(args)],
         "volumes": [
-            {"name": "config", "configMap": {"name": GATEWAY_CONFIG}},
+            volume(GATEWAY_CONFIG, revision),
             {"name": "queue", "persistentVolumeClaim": {"claimName": claim_name(replica)}},
         ],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from components import exporters
+from components.fixed_config import fixed_config_map
 from components.naming import cluster_scoped_name, stack_label
 from components.network import allow_ingress
 from components.objects import WRITTEN_BY_OTHERS, Manifest, config_map, metadata
@@ -34,8 +35,8 @@ from components.prometheus.manifests import REVISION_ANNOTATION
 from components.storage import claim
 
 if TYPE_CHECKING:
+    from components.fixed_config import Rendered
     from components.otel_collector.args import OtelCollectorArgs
-    from components.otel_collector.config import Rendered
 
 _OTLP: Final = {name: port for name, port in PORTS.items() if name.startswith("otlp-")}
 
@@ -61,11 +62,10 @@ def manifests(args: OtelCollectorArgs, agent: Rendered, gateway: Rendered) -> di
 def _agent_objects(args: OtelCollectorArgs, rendered: Rendered) -> dict[str, Manifest]:
     """What the agents need. Their Service leads to the one on the sender's own node, or nowhere."""
     where, own, pods = args.node_namespace, object_labels(AGENT, args.namespace), selector(AGENT, args.namespace)
-    revision = {REVISION_ANNOTATION: rendered.revision}
     reached = exporters.service(AGENT, where, own, pods, _OTLP)
     found = {
         "agent-service-account": exporters.service_account(AGENT, where, own),
-        "agent-config": config_map(AGENT_CONFIG, where, own, rendered.files, revision),
+        "agent-config": fixed_config_map(AGENT_CONFIG, where, own, rendered),
         _debug_role(args): config_map(
             debug_config(args.lowest_level), where, own, no_windows(args).files, {WRITTEN_BY_OTHERS: "data"}
         ),
@@ -101,11 +101,10 @@ def _lookups(args: OtelCollectorArgs) -> dict[str, Manifest]:
 def _gateway_objects(args: OtelCollectorArgs, rendered: Rendered) -> dict[str, Manifest]:
     """What the gateway needs. Each replica's queue is on a claim of its own, which two could not open at once."""
     own, pods = object_labels(GATEWAY, args.namespace), selector(GATEWAY, args.namespace)
-    revision = {REVISION_ANNOTATION: rendered.revision}
     reached = exporters.service(GATEWAY, args.namespace, own, pods, _OTLP)
     volume, labels = args.gateway.volume, own | stack_label(args.stack)
     found = {
-        "gateway-config": config_map(GATEWAY_CONFIG, args.namespace, own, rendered.files, revision),
+        "gateway-config": fixed_config_map(GATEWAY_CONFIG, args.namespace, own, rendered),
         **{
             f"gateway-queue-{replica}": claim(claim_name(replica), args.namespace, labels, volume, args.storage_class)
             for replica in range(args.gateway.replicas)
@@ -143,7 +142,7 @@ def _stateful_set(args: OtelCollectorArgs, rendered: Rendered, replica: int) -> 
     return one_pod(
         metadata(replica_name(replica), own, args.namespace),
         selector(GATEWAY, args.namespace) | mark,
-        gateway_pod(args, replica),
+        gateway_pod(args, replica, rendered.revision),
         headless_service=HEADLESS_SERVICE,
         annotations={REVISION_ANNOTATION: rendered.revision},
     )
@@ -155,7 +154,7 @@ def _daemon_set(args: OtelCollectorArgs, rendered: Rendered) -> Manifest:
         args.node_namespace,
         object_labels(AGENT, args.namespace, args.image.version),
         selector(AGENT, args.namespace),
-        agent_pod(args),
+        agent_pod(args, rendered.revision),
         container=AGENT,
         max_unavailable=args.agent.max_unavailable,
     )

@@ -27,7 +27,7 @@ class Traces(pulumi.ComponentResource):
     def __init__(self, name: str, args: TracesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("plumbline:traces:Traces", name, None, opts)
         rendered = render(args)
-        register_all(name, self, manifests(args, rendered), "stateful-set")
+        register_all(name, self, manifests(args, rendered), "stateful-set", read_once="config")
         self.revision = pulumi.Output.from_input(rendered.revision)
         self.service_name = pulumi.Output.from_input(NAME)
         self.register_outputs({"revision": self.revision, "service_name": self.service_name})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from components import fixed_config
+from components.fixed_config import OWN_REVISION, Rendered
 from components.otel_collector.names import REVISION
-from components.prometheus.config import Rendered, revision
 from components.traces.names import (
     CONFIG_FILE,
     DATA_PATH,
@@ -36,8 +37,7 @@ _BACKEND: Final = "badger"
 
 def render(args: TracesArgs) -> Rendered:
     """The configuration of one Jaeger that receives, keeps and answers."""
-    own = revision({CONFIG_FILE: dump(document(args, ""))})
-    return Rendered(files={CONFIG_FILE: dump(document(args, own))}, revision=own)
+    return fixed_config.render(CONFIG_FILE, dump(document(args, OWN_REVISION)))
 
 
 def document(args: TracesArgs, own: str) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from components import exporters
+from components.fixed_config import fixed_config_map, volume
 from components.naming import stack_label
 from components.network import allow_ingress
-from components.objects import Manifest, config_map, metadata
+from components.objects import Manifest, metadata
 from components.otel_collector.names import GATEWAY
 from components.otel_collector.names import selector as collectors
 from components.otel_collector.sizes import runtime_limit
@@ -33,7 +34,7 @@ from components.traces.names import (
 from components.traces.validate import validate
 
 if TYPE_CHECKING:
-    from components.prometheus.config import Rendered
+    from components.fixed_config import Rendered
     from components.traces.args import TracesArgs
 
 _STOP_SECONDS: Final = 60
@@ -47,13 +48,12 @@ def manifests(args: TracesArgs, rendered: Rendered) -> dict[str, Manifest]:
     own, pods = object_labels(args.namespace), selector(args.namespace)
     ports = {name: port for name, port in PORTS.items() if name != "health"}
     reached = exporters.service(NAME, args.namespace, own, pods, ports)
-    annotations = {REVISION_ANNOTATION: rendered.revision}
     found = {
-        "config": config_map(CONFIG_MAP, args.namespace, own, rendered.files, annotations),
+        "config": fixed_config_map(CONFIG_MAP, args.namespace, own, rendered),
         "data": claim(CLAIM, args.namespace, own | stack_label(args.stack), args.volume, args.storage_class),
         "service": reached,
         "service-headless": headless(reached, HEADLESS_SERVICE),
-        "stateful-set": _stateful_set(args, annotations),
+        "stateful-set": _stateful_set(args, rendered.revision),
     }
     if args.network_policies:
         found["network-policy"] = _network_policy(args)
@@ -71,15 +71,19 @@ def _network_policy(args: TracesArgs) -> Manifest:
     return {**found, "spec": {**found["spec"], "ingress": [*found["spec"]["ingress"], spans]}}
 
 
-def _stateful_set(args: TracesArgs, annotations: dict[str, str]) -> Manifest:
+def _stateful_set(args: TracesArgs, revision: str) -> Manifest:
     """A new configuration restarts the pod, by the revision in its template: Jaeger reads its file once."""
     meta = metadata(NAME, object_labels(args.namespace, args.image.version), args.namespace)
     return one_pod(
-        meta, selector(args.namespace), _pod_spec(args), headless_service=HEADLESS_SERVICE, annotations=annotations
+        meta,
+        selector(args.namespace),
+        _pod_spec(args, revision),
+        headless_service=HEADLESS_SERVICE,
+        annotations={REVISION_ANNOTATION: revision},
     )
 
 
-def _pod_spec(args: TracesArgs) -> Manifest:
+def _pod_spec(args: TracesArgs, revision: str) -> Manifest:
     return {
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
@@ -87,7 +91,7 @@ def _pod_spec(args: TracesArgs) -> Manifest:
         "securityContext": restricted_pod(),
         "containers": [_container(args)],
         "volumes": [
-            {"name": "config", "configMap": {"name": CONFIG_MAP}},
+            volume(CONFIG_MAP, revision),
             {"name": "data", "persistentVolumeClaim": {"claimName": CLAIM}},
         ],
     }

@@ -9,6 +9,7 @@ from components.naming import labels, selector_labels
 NAME: Final = "jaeger"
 HEADLESS_SERVICE: Final = f"{NAME}-headless"
 CONFIG_MAP: Final = f"{NAME}-config"
+"""Begin of a ConfigMap's name, which ends in its revision."""
 CLAIM: Final = f"{NAME}-data"
 
 GRPC_PORT: Final = 4317

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from smoke import limits, poll
 from smoke.check import check
 from smoke.judge import telemetry
+from smoke.judge.fixed_config import fixed
 from smoke.judge.telemetry import REVISION, SPAN_CALLS, TARGET_INFO
 from smoke.model import DeclaredSkipError
 from smoke.proofs.gateway_kill import GatewayKill
@@ -30,7 +31,8 @@ def test_config(stack: Stack) -> str:
         for tier in tiers:
             pods, expected = stack.telemetry.pods(tier), stack.telemetry.collector(tier).revision
             shown = _revisions(stack, tier, pods)
-            told[tier] = f"{len(pods)} pods of the {tier} run revision {expected}"
+            told[tier] = f"{len(pods)} pods of the {tier} run revision {expected}, which is what they mount"
+            problems += fixed(tier, pods, stack.telemetry.config_maps(pods), expected)
             names = [pod["metadata"]["name"] for pod in pods]
             problems += telemetry.configured(tier, names, shown, expected)
         return problems
@@ -106,10 +108,18 @@ def test_traces_retention(stack: Stack) -> str:
     promised = stack.telemetry.trace_store
 
     def probe() -> list[Problem]:
-        pods, files = stack.telemetry.store_files()
+        pods = stack.telemetry.store_pods()
+        names = [pod["metadata"]["name"] for pod in pods]
+        config_maps = stack.telemetry.config_maps(pods)
+        files = {
+            file: text for found in config_maps.values() for file, text in ((found or {}).get("data") or {}).items()
+        }
         shown = {name: telemetry.shown_revisions(own) for name, own in stack.telemetry.store_metrics().items()}
-        problems = telemetry.traces_kept(files, promised.retention_seconds)
-        return [*problems, *telemetry.configured("Jaeger", pods, shown, promised.revision)]
+        return [
+            *telemetry.traces_kept(files, promised.retention_seconds),
+            *fixed("Jaeger", pods, config_maps, promised.revision),
+            *telemetry.configured("Jaeger", names, shown, promised.revision),
+        ]
 
     stack.settle(probe, limits.QUICK)
     return f"Jaeger keeps {promised.retention_seconds} s: its file says so, and it runs that file, {promised.revision}"

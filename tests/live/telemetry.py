@@ -11,7 +11,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import requests
+import yaml
 
+from components.fixed_config import fixed_name
 from components.otel_collector import debug
 from components.otel_collector.names import (
     AGENT,
@@ -32,7 +34,6 @@ from smoke.judge.telemetry import shown_revisions
 from smoke.stack import Stack
 from stacks.contract import Contract
 from tests.live.plumbline import NAMESPACE, OUT, STATE, forwarded, get, kubectl, until
-from tests.live.pushes import changed, in_yaml
 from tests.live.workloads import NODES
 from tests.offline.components.otel_collector.otlp import span, traces
 
@@ -46,7 +47,7 @@ CHANGED: Final = "changed-by-hand"
 _NOWHERE: Final = "plumbline.dev/nowhere"
 _ENOUGH: Final = 5
 """Refusals after which a flood ends."""
-_POD: Final = f"{GATEWAY}-0"
+_BY_HAND: Final = f"{GATEWAY_CONFIG}-by-hand"
 
 
 @contextmanager
@@ -102,54 +103,67 @@ def windows() -> tuple[debug.Window, ...]:
 
 
 @contextmanager
-def gateway_with(
-    stack: Stack,
-    change: Callable[[Json], None],
-    start: Callable[[], None] | None = None,
-    back: Callable[[], None] | None = None,
-) -> Iterator[None]:
+def gateway_with(stack: Stack, change: Callable[[Json], None], container: Json | None = None) -> Iterator[None]:
     """The gateway with another configuration, which it really runs. change: edits it in place.
 
-    start, back: what makes its pod anew, with the other configuration and with its own; deleting it if not given.
+    container: fields of its container that change with it.
     """
-    expected = stack.telemetry.collector("gateway").revision
-
-    def edit(document: Json) -> None:
-        change(document)
-        attributes = document["service"]["telemetry"]["resource"]["attributes"]
-        (revision,) = (one for one in attributes if one["name"] == REVISION)
-        revision["value"] = CHANGED
-
+    revision = stack.telemetry.collector("gateway").revision
+    template = get(f"statefulset/{GATEWAY}", "-n", NAMESPACE)["spec"]["template"]["spec"]
+    was = {key: value for key, value in template["containers"][0].items() if key in (container or {})}
     try:
-        with changed(GATEWAY_CONFIG, _POD, in_yaml(CONFIG_FILE, edit)):
-            _runs(stack, CHANGED, start or _anew)
-            yield
+        _create(_config(revision, change), _BY_HAND)
+        _runs(stack, CHANGED, _mounting(_BY_HAND, container or {}))
+        yield
     finally:
-        _runs(stack, expected, back or _anew)
+        _runs(stack, revision, _mounting(fixed_name(GATEWAY_CONFIG, revision), was))
+        kubectl("delete", "configmap", _BY_HAND, "-n", NAMESPACE, "--ignore-not-found")
 
 
-def _anew() -> None:
-    kubectl("delete", "pod", _POD, "-n", NAMESPACE)
+def make_again(stack: Stack, change: Callable[[Json], None]) -> None:
+    """Delete the gateway's ConfigMap, and make another of the same name, which says that it is of the same revision."""
+    revision = stack.telemetry.collector("gateway").revision
+    made = _config(revision, change, says=revision)
+    name = fixed_name(GATEWAY_CONFIG, revision)
+    kubectl("delete", "configmap", name, "-n", NAMESPACE)
+    _create(made, name)
 
 
-def _runs(stack: Stack, revision: str, start: Callable[[], None]) -> None:
-    """Start the gateway anew until it runs a revision: the kubelet may hand out a file as it was for a moment."""
-    deadline = time.monotonic() + 150
-    while True:
-        start()
-        rolled_out(f"statefulset/{GATEWAY}")
-        seen: list[str] = []
+def _config(revision: str, change: Callable[[Json], None], says: str = CHANGED) -> str:
+    """Text of the gateway's configuration, changed. says: the revision that it is to show."""
+    found = get(f"configmap/{fixed_name(GATEWAY_CONFIG, revision)}", "-n", NAMESPACE)
+    document = yaml.safe_load(found["data"][CONFIG_FILE])
+    change(document)
+    attributes = document["service"]["telemetry"]["resource"]["attributes"]
+    (own,) = (one for one in attributes if one["name"] == REVISION)
+    own["value"] = says
+    return yaml.safe_dump(document, sort_keys=False)
 
-        def look(seen: list[str] = seen) -> bool:
-            pages = stack.telemetry.own_metrics("gateway").values()
-            seen[:] = [one for page in pages for one in shown_revisions(page)]
-            return bool(seen)
 
-        eventually("the gateway shows its revision", look, 60)
-        if seen == [revision]:
-            return
-        assert time.monotonic() < deadline, f"the gateway runs revision {seen}, not {revision}"
-        start = _anew
+def _create(text: str, name: str) -> None:
+    """By standard input: it is too long for an argument. Immutable, as the stack's own is."""
+    meta = {"name": name, "namespace": NAMESPACE}
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "immutable": True, "data": {CONFIG_FILE: text}}
+    kubectl("create", "-f", "-", stdin=json.dumps(made))
+
+
+def _mounting(name: str, container: Json) -> str:
+    """Patch of the gateway's StatefulSet."""
+    volumes = [{"name": "config", "configMap": {"name": name}}]
+    pod = {"volumes": volumes, "containers": [{"name": GATEWAY, **container}]}
+    return json.dumps({"spec": {"template": {"spec": pod}}})
+
+
+def _runs(stack: Stack, revision: str, patch: str) -> None:
+    """Patch the gateway, and wait until it shows a revision."""
+    kubectl("patch", "statefulset", GATEWAY, "-n", NAMESPACE, "--type=strategic", "-p", patch)
+    rolled_out(f"statefulset/{GATEWAY}")
+
+    def shown() -> bool:
+        pages = stack.telemetry.own_metrics("gateway").values()
+        return [one for page in pages for one in shown_revisions(page)] == [revision]
+
+    eventually(f"the gateway shows revision {revision}", shown, 60)
 
 
 def without_rules(document: Json) -> None:
@@ -170,8 +184,6 @@ def without_rules(document: Json) -> None:
 @contextmanager
 def small_gateway(stack: Stack, memory: int, wait: int) -> Iterator[None]:
     """A gateway with so many bytes, all its limits in proportion, that holds traces for `wait` seconds."""
-    container = get(f"statefulset/{GATEWAY}", "-n", NAMESPACE)["spec"]["template"]["spec"]["containers"][0]
-    was = next(one for one in container["env"] if one["name"] == runtime_limit(memory)["name"])
     sizes = {"requests": {"memory": "64Mi"}, "limits": {"memory": str(memory)}}
 
     def edit(document: Json) -> None:
@@ -179,17 +191,8 @@ def small_gateway(stack: Stack, memory: int, wait: int) -> Iterator[None]:
         waits = dict.fromkeys(("decision_wait", "decision_wait_after_root_received"), f"{wait}s")
         document["processors"]["tail_sampling"] |= waits
 
-    def small() -> None:
-        _sized(sizes, runtime_limit(memory))
-
-    with gateway_with(stack, edit, small, lambda: _sized(container["resources"], was)):
+    with gateway_with(stack, edit, {"resources": sizes, "env": [runtime_limit(memory)]}):
         yield
-
-
-def _sized(resources: Json, limit: Json) -> None:
-    one = {"name": GATEWAY, "resources": resources, "env": [limit]}
-    patch = json.dumps({"spec": {"template": {"spec": {"containers": [one]}}}})
-    kubectl("patch", "statefulset", GATEWAY, "-n", NAMESPACE, "--type=strategic", "-p", patch)
 
 
 @contextmanager
@@ -200,7 +203,7 @@ def away(*workloads: str) -> Iterator[None]:
             kubectl("scale", workload, "-n", NAMESPACE, "--replicas=0")
         for workload in workloads:
             name = workload.rpartition("/")[2]
-            until(f"{name} has stopped", lambda name=name: not _pods(NAMESPACE, name), 90)  # type: ignore[misc]  # a default binds the name
+            until(f"{name} has stopped", lambda name=name: not pods(NAMESPACE, name), 90)  # type: ignore[misc]  # a default binds the name
         yield
     finally:
         for workload in workloads:
@@ -214,12 +217,12 @@ def no_agents() -> Iterator[None]:
     """No node has an agent while the block lasts."""
     try:
         _only_on({_NOWHERE: "here"})
-        until("agents have stopped", lambda: not _pods(NODES, AGENT), 90)
+        until("agents have stopped", lambda: not pods(NODES, AGENT), 90)
         yield
     finally:
         _only_on({_NOWHERE: None})
         rolled_out(f"daemonset/{AGENT}", NODES)
-        until("an agent runs", lambda: bool(_pods(NODES, AGENT)), 90)
+        until("an agent runs", lambda: bool(pods(NODES, AGENT)), 90)
 
 
 def _only_on(selector: dict[str, str | None]) -> None:
@@ -252,7 +255,8 @@ def rolled_out(workload: str, namespace: str = NAMESPACE) -> None:
     kubectl("rollout", "status", workload, "-n", namespace, "--timeout=150s")
 
 
-def _pods(namespace: str, name: str) -> list[Json]:
+def pods(namespace: str, name: str) -> list[Json]:
+    """Pods by the name of what runs in them."""
     return list(get("pods", "-n", namespace, "-l", f"app.kubernetes.io/name={name}")["items"])
 
 

@@ -10,7 +10,7 @@ import pulumi
 from pulumi.runtime import mocks as sdk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,11 @@ class _Echo(sdk.Mocks):
         raise AssertionError(f"unexpected call of {args.token}")
 
     def new_resource(self, args: sdk.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
-        """Outputs equal inputs."""
-        return f"{args.name}-id", args.inputs
+        """Outputs equal inputs, but for what a cluster gives each ConfigMap."""
+        found = args.inputs
+        if args.typ.endswith(":ConfigMap"):
+            found = {**found, "metadata": {**found["metadata"], "uid": f"uid of {args.name}"}}
+        return f"{args.name}-id", found
 
 
 class _Monitor(sdk.MockMonitor):
@@ -95,6 +98,17 @@ def _registered(request: Any) -> Registered:  # noqa: ANN401  # as above
 
 def _name(urn: str) -> str:
     return urn.rpartition("::")[2]
+
+
+def taken_uids(registered: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Name of a workload → uid of the ConfigMap that its pods carry, which is taken off the inputs given."""
+    found = {}
+    for inputs in registered:
+        template = (inputs.get("spec") or {}).get("template") or {}
+        annotations = (template.get("metadata") or {}).get("annotations") or {}
+        if "plumbline/config-uid" in annotations:
+            found[str(inputs["metadata"]["name"])] = str(annotations.pop("plumbline/config-uid"))
+    return found
 
 
 def record(program: Callable[[], object], stack: str = "local") -> Recording:

@@ -40,7 +40,7 @@ from tests.offline.components.frozen import (
     TELEMETRY,
 )
 from tests.offline.components.otel_collector.examples import ARGS as COLLECTOR
-from tests.offline.components.pulumi_mocks import Recording, record
+from tests.offline.components.pulumi_mocks import Recording, record, taken_uids
 from tests.offline.stacks.examples import ROOT_SECRET, UID, existing, local_args, settings, write_images
 
 if TYPE_CHECKING:
@@ -106,12 +106,18 @@ def test_tokens_and_names_for_a_prometheus_that_runs_already_are_frozen() -> Non
 def test_every_manifest_is_registered_as_it_is(local: Settings, deployed: Recording) -> None:
     """But Secrets, whose content the engine alone knows, and the release, whose objects are its chart's.
 
-    Claims of data that knows derived passwords have the root secret's fingerprint besides.
+    Claims of data that knows derived passwords have the root secret's fingerprint besides, and pods that read their
+    configuration once the uid of its ConfigMap.
     """
     wanted = {identity(manifest): manifest for manifest in plan(local).manifests()}
     made = [copy.deepcopy(r) for r in deployed.resources if r.type.startswith("kubernetes:")]
     plain = [r for r in made if not r.type.endswith((":Secret", ":Release"))]
     marked = [r.inputs["metadata"]["annotations"].pop(ROOT, None) for r in plain if r.type.endswith("Claim")]
+    assert taken_uids(r.inputs for r in plain) == {
+        "otel-agent": "uid of otel-collector-agent-config",
+        "otel-gateway": "uid of otel-collector-gateway-config",
+        "jaeger": "uid of jaeger-config",
+    }
     assert {identity(r.inputs): r.inputs for r in plain} == wanted
     assert sorted(mark for mark in marked if mark is not None) == [fingerprint(ROOT_SECRET)] * 4
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
+from components.fixed_config import OWN_REVISION, Rendered, render
 from components.images import ImagePin
 from components.otel_collector.args import Agent, Backend, Gateway, OtelCollectorArgs, Redaction, Sampling
 from components.otel_collector.config import no_windows, render_agent, render_gateway
@@ -86,14 +87,14 @@ def victoria_logs(directory: Path) -> Iterator[int]:
 
 
 @contextmanager
-def jaeger(directory: Path, ports: Ports, query: int) -> Iterator[str]:
+def jaeger(directory: Path, ports: Ports, query: int) -> Iterator[Rendered]:
     """Jaeger on an empty directory; its configuration."""
-    text = json.dumps(jaeger_config(directory, ports, query))
+    rendered = render("jaeger.yaml", json.dumps(jaeger_config(directory, ports, query)))
     file = directory / "jaeger.yaml"
-    file.write_text(text)
+    file.write_text(rendered.files["jaeger.yaml"])
     command = [program(TRACES), "--config", str(file)]
     with running(command, _health(ports, "/status"), directory / "jaeger.log") as process:
-        yield text
+        yield rendered
         process.kill()
 
 
@@ -119,7 +120,7 @@ def jaeger_config(directory: Path, ports: Ports, query: int) -> Json:
     return {
         "service": {
             "extensions": ["jaeger_storage", "jaeger_query", "healthcheckv2"],
-            "telemetry": _own_telemetry(ports.own, "jaeger-one"),
+            "telemetry": _own_telemetry(ports.own, OWN_REVISION),
             "pipelines": {
                 "traces": {"receivers": ["otlp"], "processors": [], "exporters": ["jaeger_storage_exporter"]}
             },
@@ -264,7 +265,7 @@ class Stores:
         self.jaeger_ports, self.query = Ports(), free_port()
         self._open = ExitStack()
         self.logs = self._open.enter_context(victoria_logs(directory))
-        self.jaeger_file = self._open.enter_context(jaeger(directory, self.jaeger_ports, self.query))
+        self.jaeger_config = self._open.enter_context(jaeger(directory, self.jaeger_ports, self.query))
 
     def close(self) -> None:
         """End them."""

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from components.fixed_config import fixed_config_map, volume
 from components.otel_collector.config import render_agent, render_gateway
 from signals.catalogue.labels import WORKLOAD_IDENTITY
 from smoke.access.exposition import parse
@@ -23,6 +24,7 @@ from tests.offline.smoke.telemetry_programs import NODE, Ports, Ways
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from components.fixed_config import Rendered
     from tests.offline.smoke.conftest import World
     from tests.offline.smoke.fakes import Answer
     from tests.offline.smoke.telemetry_programs import Stores
@@ -50,6 +52,7 @@ class Site:
             "gateway": render_gateway(self._told).revision,
             "agent": render_agent(self._told).revision,
         }
+        self.config_maps: dict[str, Json] = {}
         self._open, self._gateway = ExitStack(), ExitStack()
         self._number = 0
         self._restart: threading.Thread | None = None
@@ -111,7 +114,7 @@ class Site:
             "resource_attributes": programs.CLUSTER,
             "identity": list(WORKLOAD_IDENTITY),
             "logs": {"retention_seconds": programs.RETENTION, "retention_bytes": programs.BYTES},
-            "traces": {"retention_seconds": 48 * 3600, "revision": "jaeger-one"},
+            "traces": {"retention_seconds": 48 * 3600, "revision": self.stores.jaeger_config.revision},
         }
 
     def _components(self) -> Json:
@@ -139,9 +142,11 @@ class Site:
             found[f"{BASE}/pods"].append(_pod(f"{name}-0", name, objects.NAMESPACE))
         found[f"{apps}/{AGENTS}/daemonsets/otel-agent"] = _workload("otel-agent")
         found[f"/api/v1/namespaces/{AGENTS}/pods"] = [_pod("otel-agent-x", "otel-agent", AGENTS)]
-        jaeger = found[f"{BASE}/pods"][-1]
-        jaeger["spec"]["volumes"] = [{"name": "config", "configMap": {"name": "jaeger-config"}}]
-        found[f"{BASE}/configmaps/jaeger-config"] = {"data": {"jaeger.yaml": self.stores.jaeger_file}}
+        gateway, jaeger = found[f"{BASE}/pods"][-2:]
+        (agent,) = found[f"/api/v1/namespaces/{AGENTS}/pods"]
+        self._configure(gateway, "otel-gateway-config", render_gateway(self._told))
+        self._configure(agent, "otel-agent-config", render_agent(self._told))
+        self._configure(jaeger, "jaeger-config", self.stores.jaeger_config)
         self.world.api.create = self._create  # type: ignore[method-assign]  # the kubelet of this site
         self._delete = self.world.api.delete
         self.world.api.delete = self._kill  # type: ignore[method-assign]  # as above
@@ -149,6 +154,17 @@ class Site:
         self._forward("otel-gateway-0", 8889, self.gateway.spans)
         self._forward("otel-agent-x", 8888, self.agent.own)
         self._forward("jaeger-0", 8888, self.stores.jaeger_ports.own)
+
+    def _configure(self, pod: Json, begin: str, files: Rendered) -> None:
+        """Make the ConfigMap, and the pod for it. The program itself runs a file of its own, with other addresses."""
+        namespace = pod["metadata"]["namespace"]
+        made = fixed_config_map(begin, namespace, {}, files)
+        name = made["metadata"]["name"]
+        made["metadata"]["uid"] = f"uid-{name}"
+        pod["metadata"]["annotations"] = {"plumbline/config-uid": f"uid-{name}"}
+        pod["spec"]["volumes"] = [volume(begin, files.revision)]
+        self.config_maps[begin] = made
+        self.world.api.objects[f"/api/v1/namespaces/{namespace}/configmaps/{name}"] = made
 
     def _forward(self, pod: str, port: int, to: int) -> None:
         (self.directory / "bin" / f"target-pod-{pod}-{port}").write_text(f"127.0.0.1:{to}")

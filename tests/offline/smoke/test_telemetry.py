@@ -86,7 +86,27 @@ def test_everything_out_of_order_is_red_and_named(make: Callable[..., Site], mon
     assert code == 1, told
     assert {name: words for name, words in expected.items() if words not in told[name]} == {}, told
     assert "vl_max_disk_space_usage_bytes: seen 1073741824; expected 1" in told["logs.retention"]
-    assert "Jaeger, pod jaeger-0: seen revision jaeger-one; expected revision another" in told["traces.retention"]
+    own = site.stores.jaeger_config.revision
+    assert f"Jaeger, pod jaeger-0: seen revision {own}; expected revision another" in told["traces.retention"]
+
+
+def test_configuration_that_somebody_changed_is_red_although_its_own_revision_is_shown(
+    make: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _hurry(monkeypatch, 2.0)
+    site = make()
+    for name, file in (("otel-gateway-config", "collector.yaml"), ("jaeger-config", "jaeger.yaml")):
+        data = site.config_maps[name]["data"]
+        data[file] += "# by hand\n"
+    site.config_maps["otel-agent-config"]["metadata"]["uid"] = "made again"
+    site.config_maps["jaeger-config"]["immutable"] = False
+    code, told = site.run("telemetry.config", "traces.retention")
+    assert code == 1, told
+    gateway, agent = (site.config_maps[f"otel-{tier}-config"]["metadata"]["name"] for tier in ("gateway", "agent"))
+    assert f"ConfigMap {gateway}: seen files of revision r" in told["telemetry.config"]
+    assert f"agent, pod otel-agent-x: seen made for another ConfigMap {agent}" in told["telemetry.config"]
+    assert "files of revision r" in told["traces.retention"]
+    assert "can be changed; expected immutable: true" in told["traces.retention"]
 
 
 def test_gateway_that_decides_before_the_root_is_there_is_red(

@@ -19,7 +19,7 @@ from components.otel_collector.manifests import manifests
 from components.otel_collector.validate import validate
 from components.policy import violations
 from tests.offline.components.otel_collector.examples import ARGS, TRACES, args
-from tests.offline.components.pulumi_mocks import record
+from tests.offline.components.pulumi_mocks import record, taken_uids
 from tests.offline.programs import require
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def test_objects_of_a_plain_stack() -> None:
     found = {role: (m["kind"], m["metadata"].get("namespace"), m["metadata"]["name"]) for role, m in built().items()}
     assert found == {
         "agent-service-account": ("ServiceAccount", "obs-node", "otel-agent"),
-        "agent-config": ("ConfigMap", "obs-node", "otel-agent-config"),
+        "agent-config": ("ConfigMap", "obs-node", f"otel-agent-config-{render_agent(ARGS).revision}"),
         "agent-debug-info": ("ConfigMap", "obs-node", "otel-debug-info"),
         "agent-service": ("Service", "obs-node", "otel-agent"),
         "agent-network-policy": ("NetworkPolicy", "obs-node", "otel-agent"),
-        "gateway-config": ("ConfigMap", "obs", "otel-gateway-config"),
+        "gateway-config": ("ConfigMap", "obs", f"otel-gateway-config-{render_gateway(ARGS).revision}"),
         "gateway-queue-0": ("PersistentVolumeClaim", "obs", "otel-gateway-queue-0"),
         "gateway-service": ("Service", "obs", "otel-gateway"),
         "gateway-service-headless": ("Service", "obs", "otel-gateway-headless"),
@@ -87,7 +87,7 @@ def test_objects_of_a_plain_stack() -> None:
 def test_agent_reads_logs_keeps_its_queue_on_the_node_and_is_root_without_a_capability() -> None:
     found = pod(AGENT)
     assert found["volumes"] == [
-        {"name": "config", "configMap": {"name": "otel-agent-config"}},
+        {"name": "config", "configMap": {"name": f"otel-agent-config-{render_agent(ARGS).revision}"}},
         {"name": "debug", "configMap": {"name": "otel-debug-info"}},
         {"name": "pod-logs", "hostPath": {"path": "/var/log/pods", "type": "Directory"}},
         {"name": "queue", "hostPath": {"path": "/var/lib/plumbline/otel-agent", "type": "DirectoryOrCreate"}},
@@ -253,6 +253,18 @@ def test_a_changed_configuration_restarts_its_own_pods_and_no_others() -> None:
     assert before[1] != after[1]
 
 
+def test_what_is_read_once_cannot_be_changed_and_is_mounted_by_its_revision() -> None:
+    for given in (ARGS, THREE):
+        found = built(given)
+        for role, template in (("agent-config", AGENT), ("gateway-config", GATEWAY)):
+            config = found[role]
+            assert config["immutable"] is True
+            assert {"name": "config", "configMap": {"name": config["metadata"]["name"]}} in pod(template, given)[
+                "volumes"
+            ]
+    assert "immutable" not in built()["agent-debug-info"], "windows are written into it"
+
+
 def test_health_is_asked_for_life_and_start_alone() -> None:
     for role in (AGENT, GATEWAY):
         for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
@@ -300,6 +312,10 @@ def test_what_others_write_is_registered_so(monkeypatch: pytest.MonkeyPatch) -> 
 def test_component_restarts_one_replica_after_another_and_agents_last() -> None:
     recorded = record(lambda: OtelCollector("otel-collector", THREE))
     registered = {r.name: r.inputs for r in recorded.resources if r.type.startswith("kubernetes:")}
+    assert taken_uids(registered.values()) == {
+        "otel-agent": "uid of otel-collector-agent-config",
+        **dict.fromkeys(("otel-gateway", "otel-gateway-1", "otel-gateway-2"), "uid of otel-collector-gateway-config"),
+    }
     assert registered == {f"otel-collector-{role}": m for role, m in built(THREE).items()}
     sets = [f"otel-collector-gateway-stateful-set-{replica}" for replica in range(3)]
     for before, after in zip(sets, [*sets[1:], "otel-collector-agent-daemon-set"], strict=True):

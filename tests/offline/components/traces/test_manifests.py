@@ -16,7 +16,7 @@ from components.traces.component import Traces
 from components.traces.config import document, render
 from components.traces.manifests import manifests
 from components.traces.names import otlp_endpoint
-from tests.offline.components.pulumi_mocks import record
+from tests.offline.components.pulumi_mocks import record, taken_uids
 
 if TYPE_CHECKING:
     from components.objects import Manifest
@@ -95,7 +95,7 @@ def test_configuration_is_mounted_where_the_program_is_told() -> None:
     assert container()["args"] == ["--config=/etc/jaeger/jaeger.yaml"]
     assert list(found["config"]["data"]) == ["jaeger.yaml"]
     assert pod["volumes"] == [
-        {"name": "config", "configMap": {"name": "jaeger-config"}},
+        {"name": "config", "configMap": {"name": f"jaeger-config-{render(ARGS).revision}"}},
         {"name": "data", "persistentVolumeClaim": {"claimName": "jaeger-data"}},
     ]
     assert found["data"]["metadata"]["annotations"]["plumbline/retain"] == "true"
@@ -119,6 +119,7 @@ def test_what_cannot_work_is_refused(args: TracesArgs, said: str) -> None:
 def test_component_registers_what_the_manifests_say_and_starts_the_pod_last() -> None:
     recorded = record(lambda: Traces("jaeger", ARGS))
     registered = {r.name: r.inputs for r in recorded.resources if r.type.startswith("kubernetes:")}
+    assert taken_uids(registered.values()) == {"jaeger": "uid of jaeger-config"}
     assert registered == {f"jaeger-{role}": m for role, m in built().items()}
     assert {"jaeger-config", "jaeger-data"} <= set(recorded.named("jaeger-stateful-set").depends_on)
     assert {r.name for r in recorded.resources if r.retained} == {"jaeger-data"}
