@@ -64,7 +64,7 @@ def _arriving() -> tuple[Check, ...]:
     return (
         Check(
             id="telemetry.trace",
-            requirement="C1",
+            requirement="B6",
             claim="A trace that a workload sends to its agent is at the store, whole, with the keys of its workload",
             remedy=FOLLOW,
             impact=Impact.SENTINEL,
@@ -73,7 +73,7 @@ def _arriving() -> tuple[Check, ...]:
         ),
         Check(
             id="telemetry.log",
-            requirement="C1",
+            requirement="B6",
             claim="A line that a pod prints is at the store of logs once, with its pod, node, run and trace",
             remedy="see that an agent runs on the pod's node and reads /var/log/pods; then " + FOLLOW,
             impact=Impact.SENTINEL,
@@ -97,7 +97,7 @@ def _deciding() -> tuple[Check, ...]:
     return (
         Check(
             id="telemetry.sampling",
-            requirement="C1",
+            requirement="B6",
             claim="Every trace that failed or was slow is kept whole, and of the others the promised share",
             remedy="look at `otelcol_processor_tail_sampling_*`: traces dropped too early need more memory, halves of "
             "traces come from several gateways that do not route by trace; traces with a late root are missing where "
@@ -108,7 +108,7 @@ def _deciding() -> tuple[Check, ...]:
         ),
         Check(
             id="telemetry.span_metrics",
-            requirement="C1",
+            requirement="B6",
             claim="Metrics of spans count every span that was sent, whether its trace is kept or not",
             remedy="see that spans are counted before they are sampled, and that Prometheus scrapes every gateway",
             impact=Impact.SENTINEL,
@@ -122,7 +122,7 @@ def _stores() -> tuple[Check, ...]:
     return (
         Check(
             id="logs.retention",
-            requirement="C1",
+            requirement="C16",
             claim="VictoriaLogs runs with the promised retention, by age and by size",
             remedy="run `make up`; a flag that somebody changed by hand is put back",
             needs=("logs",),
@@ -130,9 +130,9 @@ def _stores() -> tuple[Check, ...]:
         ),
         Check(
             id="traces.retention",
-            requirement="C1",
-            claim="Jaeger runs with the promised retention",
-            remedy="run `make up`; if the revision stays behind, delete the pod: it reads its file when it starts",
+            requirement="C16",
+            claim="Jaeger runs the file that the stack rendered, with the promised retention",
+            remedy="run `make up`: it puts the ConfigMap back; a pod that was made for another one starts anew",
             needs=("traces",),
             component=TRACES,
         ),

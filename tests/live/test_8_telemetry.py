@@ -18,12 +18,12 @@ from sandbox.workloads.inference.asking import PLACES
 from sandbox.workloads.inference.manifests import CONTAINER, NAME, name
 from smoke import poll
 from smoke.access.logsql import anywhere, exactly
-from smoke.model import Problem
 from smoke.proofs.canaries import with_check_digit
 from smoke.proofs.gateway_kill import GatewayKill
 from tests.live import inference, swanlab, telemetry
 from tests.live.inference import GATEWAY, TEAM
 from tests.live.plumbline import NAMESPACE, kubectl, pulumi, query, smoke, until, words
+from tests.live.stored import ARRIVES, kept, lines, orphans, services_of
 from tests.live.telemetry import eventually, total
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ SLOW: Final = 2.5
 """Seconds; the embedded stack keeps all that take 2 s."""
 ERRORS: Final = 100
 GIANT: Final = 50_000
-ARRIVES: Final = 90.0
 PATIENCE: Final = 35.0
 """Seconds in which checks of a whole stack are green, and those of a broken one give up."""
 SENT: Final = "otelcol_exporter_sent_spans"
@@ -114,61 +113,6 @@ def played(service: Service, stack: Stack) -> Played:
 def only(*checks: str) -> tuple[str, ...]:
     """Options of smoke."""
     return tuple(option for check in checks for option in ("--only", check))
-
-
-def services_of(trace: Json) -> set[str]:
-    return {process["serviceName"] for process in trace["processes"].values()}
-
-
-def orphans(trace: Json) -> list[str]:
-    """Names of spans whose parent is not in the trace; that of the root alone, if it is whole."""
-    known = {span["spanID"] for span in trace["spans"]}
-    return [
-        span["operationName"]
-        for span in trace["spans"]
-        if not {ref["spanID"] for ref in span["references"] if ref["refType"] == "CHILD_OF"} & known
-    ]
-
-
-def kept(stack: Stack, traces: list[str], roles: set[str]) -> list[Json]:
-    """The traces, once each has spans of all these roles and no span without its parent."""
-    whole: dict[str, Json] = {}
-
-    def probe() -> list[Problem]:
-        problems = []
-        for one in traces:
-            found = whole.get(one) or stack.telemetry.traces.trace(one)
-            if found is None:
-                problems.append(Problem(f"trace {one}", "not there", "kept"))
-            elif problem := _torn(found, roles):
-                problems.append(Problem(f"trace {one}", problem, "whole"))
-            else:
-                whole[one] = found
-        return problems
-
-    poll.settle(probe, ARRIVES)
-    return list(whole.values())
-
-
-def _torn(trace: Json, roles: set[str]) -> str:
-    """What a trace lacks, in words."""
-    missing = sorted(roles - services_of(trace))
-    if missing:
-        return f"nothing of {', '.join(missing)}"
-    lost = orphans(trace)
-    return "" if len(lost) == 1 else f"{len(lost)} spans without a parent: {', '.join(lost[:5])}"
-
-
-def lines(stack: Stack, query_: str, least: int) -> list[dict[str, str]]:
-    """Rows of VictoriaLogs, once there are so many."""
-    found: list[dict[str, str]] = []
-
-    def look() -> bool:
-        found[:] = stack.telemetry.logs.rows(query_, 1000)
-        return len(found) >= least
-
-    eventually(f"{least} rows of {query_}", look, ARRIVES)
-    return found
 
 
 def test_request_across_pods_is_one_trace_with_the_keys_of_its_pods(

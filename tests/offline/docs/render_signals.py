@@ -34,6 +34,7 @@ REQUIREMENTS = {
     "C1": "whose a series is, and what it must not say of people",
     "C9": "logs are structured, and hold no secrets and no prompts",
     "C8": "alerts that are evaluated",
+    "C16": "volume is planned for, and limited",
     "D9": "the pipeline of traces is tested by what it does",
     "D12": "series stay within what was planned",
 }

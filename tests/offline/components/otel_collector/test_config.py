@@ -17,6 +17,7 @@ from components.otel_collector.lint import lint
 from components.otel_collector.names import CONFIG_FILE
 from components.otel_collector.parts import MIB, Env, limits, text_of
 from components.otel_collector.sizes import RUNTIME_PERCENT
+from tests.live.telemetry import without_rules
 from tests.offline.components.otel_collector import golden
 from tests.offline.components.otel_collector.examples import ARGS, args
 
@@ -97,6 +98,17 @@ def test_first_limit_then_redact_then_anything_else() -> None:
     assert outward == {"traces/in", "metrics", "logs"}
     assert "batch" not in str(pipelines)
     assert document["processors"]["transform/redaction"]["error_mode"] == "propagate"
+
+
+def test_what_live_tests_take_out_of_the_gateway_is_in_it_and_the_rest_is_a_configuration() -> None:
+    """A fault that is no longer there to play would be seen on a cluster alone."""
+    document = yaml.safe_load(render_gateway(ARGS).files[CONFIG_FILE])
+    without_rules(document)
+    statements = document["processors"]["transform/redaction"]["trace_statements"]
+    (spans,) = (group["statements"] for group in statements if group["context"] == "span")
+    assert not [one for one in spans if one.startswith(("set(span.name,", "replace_pattern(span.name"))]
+    assert "errors" not in {policy["name"] for policy in document["processors"]["tail_sampling"]["policies"]}
+    lint({CONFIG_FILE: yaml.safe_dump(document, sort_keys=False)})
 
 
 def test_revisions_change_with_what_they_name() -> None:
