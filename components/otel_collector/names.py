@@ -32,8 +32,9 @@ PORTS: Final[dict[str, int]] = {
 SPAN_METRICS_PORT_NAME: Final = "span-metrics"
 
 PROGRAM: Final = "/otelcol-contrib"
-GATES: Final = ("ottl.set.allowNil",)
-"""Feature gates of the program that the configuration needs: without this one span links cannot be taken off."""
+GATES: Final = ("ottl.set.allowNil", "stanza.synchronousLogEmitter")
+"""Feature gates of the program that the configuration needs: without the first span links cannot be taken off; without
+the second lines are ticked off that are in memory alone, which a killed agent loses."""
 CONFIG_PATH: Final = "/etc/otelcol"
 CONFIG_FILE: Final = "collector.yaml"
 DEBUG_PATH: Final = "/etc/otelcol-debug"

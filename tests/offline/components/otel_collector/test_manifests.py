@@ -109,7 +109,7 @@ def test_two_agents_never_share_a_node_and_its_files() -> None:
 
 
 def test_command_lines_name_files_that_are_mounted_and_the_gates() -> None:
-    gate = "--feature-gates=ottl.set.allowNil"
+    gate = "--feature-gates=ottl.set.allowNil,stanza.synchronousLogEmitter"
     first, second = "--config=/etc/otelcol/collector.yaml", "--config=/etc/otelcol-debug/debug.yaml"
     assert container(AGENT)["args"] == [first, second, gate]
     assert container(GATEWAY)["args"] == [first, gate]
