@@ -83,12 +83,16 @@ class ApiServer:
         return [pod for found in lists for pod in found]
 
     def delete(self, path: str, body: Json) -> Answer:
-        """Answer a DELETE."""
-        made = [pod for pod in self.pods() if pod["metadata"]["uid"] == body["preconditions"]["uid"]]
+        """Answer a DELETE: of the object with the uid that it names, or of any of this name."""
+        uid, name = (body.get("preconditions") or {}).get("uid"), path.rpartition("/")[2]
+        key, wanted = ("uid", uid) if uid else ("name", name)
+        made = [pod for pod in self.pods() if pod["metadata"][key] == wanted]
+        if not made and not uid:
+            return 404, {"kind": "Status", "reason": "NotFound", "code": 404}
         if made and "plumbline.dev/sentinel" in made[0]["metadata"]["labels"]:
             self.objects[path.rpartition("/")[0]].remove(made[0])
             return 200, {"kind": "Status", "status": "Success"}
-        if body["preconditions"]["uid"] != self.pod["metadata"]["uid"]:
+        if uid not in (None, self.pod["metadata"]["uid"]):
             return 409, {"kind": "Status", "reason": "Conflict", "code": 409}
         self.pod["metadata"]["uid"] = "99999999-0000-0000-0000-000000000000"
         return 200, {"kind": "Status", "status": "Success"}

@@ -188,7 +188,7 @@ class Site:
     def _kill(self, path: str, body: Json) -> Answer:
         """A gateway that is killed ends at once, and comes back as another pod on the same queue."""
         gateway = next(p for p in self.world.api.objects[f"{BASE}/pods"] if p["metadata"]["name"] == "otel-gateway-0")
-        if body["preconditions"]["uid"] != gateway["metadata"]["uid"]:
+        if (body.get("preconditions") or {}).get("uid") != gateway["metadata"]["uid"]:
             return self._delete(path, body)
         self.gateway_process.kill()
         self._restart = threading.Thread(target=self._come_back, args=(gateway,))
