@@ -16,13 +16,9 @@ DATA_PATH: Final = "/victoria-logs"
 
 INGEST_PATH: Final = "/insert/opentelemetry/v1/logs"
 STREAM_FIELDS: Final = ("k8s.namespace.name", "k8s.pod.name", "k8s.container.name")
-MESSAGE_FIELDS: Final = ("message", "msg")
-INGEST_HEADERS: Final[dict[str, str]] = {
-    "VL-Stream-Fields": ",".join(STREAM_FIELDS),
-    "VL-Msg-Field": ",".join(MESSAGE_FIELDS),
-}
-"""Sent with every request. Without the first every resource attribute makes streams, a run's id among them; without the
-second a record whose body is a map has no message."""
+INGEST_HEADERS: Final[dict[str, str]] = {"VL-Stream-Fields": ",".join(STREAM_FIELDS)}
+"""Sent with every request. Without it every resource attribute makes streams, a run's id among them. Nothing is said of
+fields that are messages (`VL-Msg-Field`): an attribute of such a name would take the place of the text."""
 
 
 def ingest_url(namespace: str) -> str:

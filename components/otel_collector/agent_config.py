@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from components.otel_collector import debug
 from components.otel_collector.abilities import K8S_ATTRIBUTES, routes_by_trace
-from components.otel_collector.container_logs import FLATTENING, container_logs, flattening
+from components.otel_collector.container_logs import OF_RUNTIME, container_logs
 from components.otel_collector.names import AGENT, GATEWAY, GRPC_PORT, HEADLESS_SERVICE
 from components.otel_collector.parts import (
     HEALTH,
@@ -23,6 +23,7 @@ from components.otel_collector.parts import (
     storage,
     telemetry,
 )
+from components.otel_collector.texts import FLATTENING, flattening
 
 if TYPE_CHECKING:
     from components.objects import Manifest
@@ -63,7 +64,7 @@ def _processors(args: OtelCollectorArgs) -> Manifest:
         IDENTITY: identity(attributes(args) | node),
     }
     if args.logs:
-        found[FLATTENING] = flattening()
+        found[FLATTENING] = flattening(OF_RUNTIME)
     if K8S_ATTRIBUTES in args.abilities:
         found[K8S_ATTRIBUTES] = _pod_of_connection()
     return found

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from components.objects import Manifest
     from components.otel_collector.args import OtelCollectorArgs
 
-MESSAGE_KEYS: Final = ("message", "msg", "log", "event")
-"""Keys of a JSON line under which the message may stand, in this order."""
 LEVEL_KEYS: Final = ("level", "severity", "levelname", "lvl")
-FLATTENING: Final = "transform/containers"
+"""Keys of a JSON line under which its level may stand: the first that is text says it."""
+OF_RUNTIME: Final = ("log.iostream", "logtag", "log.file.path")
+"""Attributes that a line has without saying so."""
 LARGEST_LINE: Final = MIB
 """Bytes of one record. A longer line becomes several."""
 _LEVELS: Final[dict[str, list[str]]] = {
@@ -69,32 +69,9 @@ def _operators() -> list[Manifest]:
             "parse_ints": True,
             **_QUIET,
         },
-        *(_first_of("message", key) for key in MESSAGE_KEYS[1:]),
-        *(_level(key) for key in LEVEL_KEYS),
+        *(_level(key, LEVEL_KEYS[:place]) for place, key in enumerate(LEVEL_KEYS)),
         *_trace_context(),
     ]
-
-
-def flattening() -> Manifest:
-    """The processor that makes the message of a JSON line the body, and attributes of the rest.
-
-    So it is when a program sends its records itself. A line without a message stays the map that it is. What the
-    runtime said wins over a key of the same name in the line.
-    """
-    return {
-        "error_mode": "ignore",
-        "log_statements": [
-            {
-                "context": "log",
-                "conditions": ['IsMap(log.body) and IsString(log.body["message"])'],
-                "statements": [
-                    'merge_maps(log.attributes, log.body, "insert")',
-                    'set(log.body, log.body["message"])',
-                    'delete_key(log.attributes, "message")',
-                ],
-            }
-        ],
-    }
 
 
 _QUIET: Final = {"on_error": "send_quiet"}
@@ -113,14 +90,10 @@ def _member(key: str) -> str:
     return f'type(body) == "map" and {_text("body", key)}'
 
 
-def _first_of(wanted: str, key: str) -> Manifest:
-    return _operator(
-        "move", f"{_member(key)} and body.{wanted} == nil", **{"from": f"body.{key}", "to": f"body.{wanted}"}
-    )
-
-
-def _level(key: str) -> Manifest:
-    return _operator("severity_parser", _member(key), parse_from=f"body.{key}", mapping=_LEVELS)
+def _level(key: str, before: tuple[str, ...]) -> Manifest:
+    """Reads a level where no key before has text. The key stays, and says what was sent."""
+    condition = " and ".join((_member(key), *(f"not ({_text('body', other)})" for other in before)))
+    return _operator("severity_parser", condition, parse_from=f"body.{key}", mapping=_LEVELS, overwrite_text=True)
 
 
 def _trace_context() -> list[Manifest]:

@@ -23,6 +23,7 @@ from components.otel_collector.parts import (
     telemetry,
 )
 from components.otel_collector.sampling import tail_sampling
+from components.otel_collector.texts import TEXTS, texts
 
 if TYPE_CHECKING:
     from components.objects import Manifest
@@ -59,6 +60,7 @@ def configuration(args: OtelCollectorArgs, revision: str) -> Manifest:
             IDENTITY: identity(attributes(args)),
             **redaction.processors(args.redaction, args.identity),
             _SERVICE_OF_SPANS: _service_of_spans(),
+            **({TEXTS: texts()} if args.logs else {}),
             **({SAMPLING: tail_sampling(args)} if args.traces else {}),
         },
         "connectors": {
@@ -164,5 +166,9 @@ def _pipelines(args: OtelCollectorArgs) -> Manifest:
             "exporters": [exporter_name("traces", args.traces)],
         }
     if args.logs is not None:
-        found["logs"] = {"receivers": ["otlp"], "processors": first, "exporters": [exporter_name("logs", args.logs)]}
+        found["logs"] = {
+            "receivers": ["otlp"],
+            "processors": [*first, TEXTS],
+            "exporters": [exporter_name("logs", args.logs)],
+        }
     return found

@@ -15,7 +15,7 @@ RESOURCES: Final = Resources(cpu_request="100m", memory_request="128Mi", cpu_lim
 LOGS: Final = Backend(
     protocol="http",
     endpoint="http://victoria-logs.obs.svc:9428/insert/opentelemetry/v1/logs",
-    headers={"VL-Stream-Fields": "k8s.namespace.name,k8s.pod.name,k8s.container.name", "VL-Msg-Field": "message,msg"},
+    headers={"VL-Stream-Fields": "k8s.namespace.name,k8s.pod.name,k8s.container.name"},
 )
 TRACES: Final = Backend(protocol="grpc", endpoint="jaeger.obs.svc:4317")
 ARGS: Final = OtelCollectorArgs(

@@ -4,67 +4,24 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from components.otel_collector.config import no_windows, render_agent, render_gateway
 from components.otel_collector.debug import Window, fragment
-from components.otel_collector.names import AGENT, DEBUG_FILE, GATEWAY, GRPC_PORT
-from tests.offline.components.otel_collector.backend import Backend
+from components.otel_collector.names import AGENT, DEBUG_FILE, GATEWAY
 from tests.offline.components.otel_collector.examples import ARGS, MIB, args
+from tests.offline.components.otel_collector.node import Node
 from tests.offline.components.otel_collector.otlp import logs, record, sent
-from tests.offline.components.otel_collector.program import Collector, eventually
+from tests.offline.components.otel_collector.program import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from components.otel_collector.args import OtelCollectorArgs
 
-UID: Final = "123e4567-e89b-42d3-a456-426614174000"
 TRACE, SPAN = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174"
 TRACEBACK: Final = ["Traceback (most recent call last):", '  File "/app/a.py", line 1, in f', "ValueError: no"]
-
-
-class Node:
-    """An agent and the gateway that it sends to, both over a backend."""
-
-    def __init__(self, directory: Path, given: OtelCollectorArgs = ARGS, debug: str = "") -> None:
-        self.backend = Backend()
-        given = self.backend.takes(given)
-        self.gateway = Collector(directory / "gateway", render_gateway(given).files)
-        files = {**render_agent(given).files, DEBUG_FILE: debug or no_windows(given).files[DEBUG_FILE]}
-        address = f"{GATEWAY}.{given.namespace}.svc:{GRPC_PORT}"
-        own = f"127.0.0.1:{self.gateway.ports[GRPC_PORT]}"
-        files = {name: text.replace(address, own) for name, text in files.items()}
-        self.agent = Collector(directory / "agent", files, {"K8S_NODE_NAME": "node-7"})
-
-    @contextmanager
-    def running(self) -> Iterator[Node]:
-        """All three."""
-        with self.backend.up(), self.gateway.running(), self.agent.running():
-            yield self
-
-    def write(self, lines: list[str], pod: str = "ns_api-0", container: str = "c", flags: str = "F") -> None:
-        """Lines as containerd writes them."""
-        directory = self.agent.pods / f"{pod}_{UID}" / container
-        directory.mkdir(parents=True, exist_ok=True)
-        now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        with (directory / "0.log").open("a", encoding="utf-8") as file:
-            file.write("".join(f"{now} stdout {flags} {line}\n" for line in lines))
-
-    def bodies(self) -> list[Any]:
-        """What arrived."""
-        return [one["body"] for one in self.backend.records()]
-
-    def arrives(self, count: int) -> list[dict[str, Any]]:
-        """Records, once there are so many."""
-        eventually(lambda: len(self.backend.records()) >= count, lambda: f"{self.bodies()}"[-3000:])
-        return self.backend.records()
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +71,8 @@ def arrived(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
 
 def test_a_json_line_becomes_a_record(arrived: dict[str, dict[str, Any]]) -> None:
     one = arrived["json"]
-    assert (one["body"], one["severity"], one["severity_text"]) == ("hello", 13, "WARNING")
+    assert (one["body"], one["severity"], one["severity_text"]) == ("hello", 13, "WARN")
+    assert one["attributes"]["level"] == "WARNING"
     assert (one["trace_id"], one["span_id"]) == (TRACE, SPAN)
     wanted = {"job": "j", "rank": 3, "step": 12, "component": "trainer", "run_id": "r-1", "error_class": "OOM"}
     assert {key: one["attributes"][key] for key in wanted} == wanted
@@ -142,7 +100,9 @@ def test_what_is_no_json_arrives_as_it_is(arrived: dict[str, dict[str, Any]]) ->
         assert arrived[text]["body"] == text
     assert arrived["msg"]["body"] == "by msg"
     assert arrived["msg"]["severity"] == 21
-    assert {"mark": "no-message", "level": 30} in [one.get("body") for one in arrived.values()]
+    silent = {"mark": "no-message", "level": 30}
+    assert json.loads(arrived["no-message"]["body"]) == silent
+    assert {key: arrived["no-message"]["attributes"].get(key) for key in silent} == silent
     assert arrived["bad-ids"]["attributes"]["trace_id"] == "nope"
     assert arrived["bad-ids"]["attributes"]["span_id"] == SPAN
     assert arrived["bad-ids"]["trace_id"] == arrived["bad-ids"]["span_id"] == ""

@@ -6,8 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
+from tests.offline.components.otel_collector.node import Node
 from tests.offline.components.otel_collector.program import eventually
-from tests.offline.components.otel_collector.test_agent import Node
 
 if TYPE_CHECKING:
     from pathlib import Path

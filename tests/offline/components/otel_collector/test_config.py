@@ -92,8 +92,8 @@ def test_first_limit_then_redact_then_anything_else() -> None:
     document = yaml.safe_load(render_gateway(ARGS).files[CONFIG_FILE])
     pipelines = document["service"]["pipelines"]
     for name in ("traces/in", "metrics", "logs"):
-        assert pipelines[name]["processors"][0] == "memory_limiter"
-        assert pipelines[name]["processors"][-2:] == ["transform/redaction", "redaction/numbers"]
+        first = ["memory_limiter", "resource/identity", "transform/redaction", "redaction/numbers"]
+        assert pipelines[name]["processors"] == [*first, *(["transform/texts"] if name == "logs" else [])]
     outward = {name for name, pipeline in pipelines.items() if "otlp" in pipeline["receivers"]}
     assert outward == {"traces/in", "metrics", "logs"}
     assert "batch" not in str(pipelines)
