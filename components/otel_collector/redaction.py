@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from components.otel_collector import signs
 from components.otel_collector.keys import CONTENTS, CREDENTIALS, IDS, KEPT, MEASURES
+from components.otel_collector.own_signs import OWN, WIDE
 from components.otel_collector.parts import literal
-from components.otel_collector.patterns import IN_NAMES, SPARED, UNDER_IDS, VALUES
+from components.otel_collector.patterns import IN_NAMES, SPARED, UNDER_IDS, VALUES, Hidden
 from components.otel_collector.record_text import CLOSED, MASK, NO_JSON, Record
 from components.otel_collector.text_numbers import CARDS
 
@@ -112,8 +113,7 @@ class _Context(Record):
         yield f"set({self._cached('odd')}, true) where {self._has_any(_ODD)}"
         for found, family in self.families.items():
             yield f"set({self._cached(family)}, true) where {self._is('odd')} or {self._has_any(found)}"
-        # What has no counts is spared the way to look closer.
-        if self.name not in ("resource", "scope", "metric"):
+        if self.fine:
             yield from self._look_closer(self.families[signs.CONTENTS])
         own = ["true"] if self.redaction.keys or self.redaction.values else []
         yield f"set({self._cached('hit')}, true) where {' or '.join([*map(self._is, self.families.values()), *own])}"
@@ -172,27 +172,42 @@ class _Context(Record):
                 yield f'replace_all_patterns({self.chosen}, "value", "(?s)^.*$", {literal(MASK)}) where {where}'
                 yield f'merge_maps({path}, {self.chosen}, "upsert") where {where}'
         in_names = one_of([*(VALUES[kind].pattern for kind in IN_NAMES), *self.redaction.values, "="])
+        named = [
+            self._is(name) for found, name in self.families.items() if found not in (signs.SECRETS, signs.CONTENTS)
+        ]
+        where = self.hit if self.redaction.values else f"({' or '.join(named)})"
         for path, condition in self._maps(self.all):
-            yield f"delete_matching_keys({path}, {literal(in_names)}) where {self.hit}{condition}"
+            yield f"delete_matching_keys({path}, {literal(in_names)}) where {where}{condition}"
 
     def _values(self) -> Iterator[str]:
         """Mask what is found in text."""
         for field, condition in self._texts():
             yield f"set({self._beside(field)}, {field}) where {self.hit}{condition}"
-        for spared in SPARED.values():
-            yield from self._replace(spared.pattern, f"$1{_PARTED}$2", self._is(self.families[spared.signs]))
+        for kind, spared in SPARED.items():
+            for pattern, where in self._searches(kind, spared):
+                yield from self._replace(pattern, f"$1{_PARTED}$2", where)
         for kind, one in VALUES.items():
-            sign, spares = self._is(self.families[one.signs]), kind in UNDER_IDS
-            if spares:
-                yield from self._keep_ids(sign)
-            yield from self._replace(one.pattern, f"$1{MASK}" if one.keeps else MASK, sign)
-            if spares:
-                yield from (
-                    f'merge_maps({path}, {kept}, "upsert") where {sign}{also}' for path, kept, also in self._ids()
-                )
+            for pattern, where in self._searches(kind, one):
+                cleaned = self._replace(pattern, f"$1{MASK}" if one.keeps else MASK, where)
+                yield from self._but_ids(cleaned, where) if kind in UNDER_IDS else cleaned
         yield from self._replace(_PARTED, "", self.hit)
         for own in self.redaction.values:
             yield from self._replace(own, MASK, self.hit)
+
+    def _searches(self, kind: str, one: Hidden) -> Iterator[tuple[str, str]]:
+        """Patterns, of which at most one is searched, and where.
+
+        What stands beside many records at once is short: it is searched for all that its family has.
+        """
+        family, own, odd = self._is(self.families[one.signs]), OWN.get(kind, ()), self._is("odd")
+        if not (self.fine and own):
+            yield one.pattern, family
+        elif not one.narrow:
+            yield one.pattern, f"{family} and ({odd} or {self._has_any(own)})"
+        else:
+            wide = f"({odd} or {self._has_any(WIDE[kind])})"
+            yield one.narrow, f"{family} and ({self._has_any(own)}) and not {wide}"
+            yield one.pattern, f"{family} and {wide}"
 
     def _replace(self, pattern: str, instead: str, sign: str) -> Iterator[str]:
         for path, condition in (*self._maps(self.all), *(() if self.attributes else ((self.all, ""),))):
@@ -204,10 +219,13 @@ class _Context(Record):
         for number, (path, condition) in enumerate(self._maps(self.all)):
             yield path, self._cached(f"ids{number}"), condition
 
-    def _keep_ids(self, sign: str) -> Iterator[str]:
+    def _but_ids(self, cleaned: Iterable[str], where: str) -> Iterator[str]:
         for path, kept, condition in self._ids():
-            yield f"set({kept}, {path}) where {sign}{condition}"
-            yield f"keep_matching_keys({kept}, {literal(IDS)}) where {sign}{condition}"
+            yield f"set({kept}, {path}) where {where}{condition}"
+            yield f"keep_matching_keys({kept}, {literal(IDS)}) where {where}{condition}"
+        yield from cleaned
+        for path, kept, condition in self._ids():
+            yield f'merge_maps({path}, {kept}, "upsert") where {where}{condition}'
 
     def _put_back(self) -> Iterator[str]:
         for field, condition in self._texts():

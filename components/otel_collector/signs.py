@@ -54,17 +54,19 @@ TYPED: Final = Text(any=r'(?:[^"\\]|\\.)*', end=r'":["\[]')
 """JSON, of names whose value is text or a list."""
 
 # Of blanks and quotes, as they stand in text and as JSON writes them.
-_BLANKS: Final = r"(?:\s|\\[nrtf]|\\u000[9acd])*"
-_QUOTE: Final = r"""(?:\\*["'])?"""
-_SAID: Final = rf"[\w.\-]*{_QUOTE}{_BLANKS}[:=]"
-_IS: Final = rf"{_QUOTE}{_BLANKS}[:=]=?(?:>|\\u003e)?{_BLANKS}"
-_WRITTEN: Final = rf"""{_IS}[\\"'\[{{]"""
-_IN_WORDS: Final = rf"""{_BLANKS}[:=]{_BLANKS}[^\s0-9'"]"""
-_ESCAPED: Final = r"[\w.\-]*(?:>|\\u003e|%3d)"
+BLANKS: Final = r"(?:\s|\\[nrtf]|\\u000[9acd])*"
+QUOTE: Final = r"""(?:\\*["'])?"""
+_SAID: Final = rf"[\w.\-]*{QUOTE}{BLANKS}[:=]"
+IS: Final = rf"{QUOTE}{BLANKS}[:=]=?(?:>|\\u003e)?{BLANKS}"
+_WRITTEN: Final = rf"""{IS}[\\"'\[{{]"""
+_IN_WORDS: Final = rf"""{BLANKS}[:=]{BLANKS}[^\s0-9'"]"""
+ESCAPED: Final = r"[\w.\-]*(?:>|\\u003e|%3d)"
 """In markup, and in addresses."""
-_IN_ADDRESSES: Final = (
+IN_ADDRESSES: Final = (
     r"(?:(?:access_|x-amz-security-)?token|api_?key|sig|(?:x-amz-)?signature|password|secret|x-amz-credential)="
 )
+BEGINS: Final = (r"\?", "&", "u0026", "amp;")
+"""What stands before those."""
 _CALLED: Final = r"(?:[ _]?(?:number|no\.?))?(?:\W|\\[nrtfb]|\\u[0-9a-f]{4}){1,8}\+?[0-9][0-9 ().\-]{6}"
 _APART: Final = r"(?:[^a-z0-9]|\\[nrtfb]|\\u[0-9a-f]{4})"
 _FOURS: Final = r"(?:[ .\-]?[0-9]{4}){3}"
@@ -102,16 +104,16 @@ _END, _REST, _RIGHT = PLAIN.end, PLAIN.rest, PLAIN.right
 _ONE: Final = rf"(?:\.[0-9]{PLAIN.any})?{_END}"
 SECRETS: Final[Family] = (
     rf"pass(?:w(?:or)?d|phrase|code)(?:{_REST}|{_SAID})",
-    rf"pass(?:w(?:or)?d|phrase){_ESCAPED}",
-    Both(rf"pass(?:{_END}|{_QUOTE}{_BLANKS}[:=])", tuple(rf"{one}[._\-]?pass" for one in PASSES)),
-    rf"pwd(?:{_ONE}|{_QUOTE}{_BLANKS}[:=])",
-    rf"secret(?:{_REST}|{_SAID}|{_ESCAPED})",
+    rf"pass(?:w(?:or)?d|phrase){ESCAPED}",
+    Both(rf"pass(?:{_END}|{QUOTE}{BLANKS}[:=])", tuple(rf"{one}[._\-]?pass" for one in PASSES)),
+    rf"pwd(?:{_ONE}|{QUOTE}{BLANKS}[:=])",
+    rf"secret(?:{_REST}|{_SAID}|{ESCAPED})",
     rf"credential(?:{_REST}|{_SAID})",
     rf"cookie(?:{_REST}|{_SAID})",
     rf"auth(?:orization(?:{_REST}|{_SAID})|(?:[._\-](?:header|key|value|data))?{_END}|{_ONE})",
     Both(rf"key(?:s?{_RIGHT}|{_SAID})", tuple(rf"{key}[._\- ]?key" for key in ("api", *KEYS))),
     Both(
-        rf"token(?:{_RIGHT}|{_QUOTE}{_BLANKS}[:=])",
+        rf"token(?:{_RIGHT}|{QUOTE}{BLANKS}[:=])",
         (
             *(rf"{token}[._\-]?token" for token in (*LONG_TOKENS, *SHORT_TOKENS)),
             # Not `max_token`.
@@ -119,13 +121,13 @@ SECRETS: Final[Family] = (
             *(rf"{left}token{_ONE}" for left in (r"\x02", r"\.", "-", "/")),
         ),
     ),
-    rf"token{_IS}\\*[\"']?[a-z0-9._\-]*[a-z][a-z0-9._~+/=\-]{{6}}",
-    rf"token[._\-]?ids(?:{_RIGHT}|\\*[\"']?{_BLANKS}[:=]{_BLANKS}\[)",
+    rf"token{IS}\\*[\"']?[a-z0-9._\-]*[a-z][a-z0-9._~+/=\-]{{6}}",
+    rf"token[._\-]?ids(?:{_RIGHT}|\\*[\"']?{BLANKS}[:=]{BLANKS}\[)",
     Both(
         "value",
         (
-            rf"(?:passw(?:or)?d|passphrase|secret|credential|key|authorization|cookie|token)[\w.\-]*{_QUOTE}"
-            rf"(?:[\s,]|\\[nrtf]|\\u000[9acd])+{_QUOTE}value{_IS}",
+            rf"(?:passw(?:or)?d|passphrase|secret|credential|key|authorization|cookie|token)[\w.\-]*{QUOTE}"
+            rf"(?:[\s,]|\\[nrtf]|\\u000[9acd])+{QUOTE}value{IS}",
         ),
     ),
     r"--[\w\-]*(?:password|passwd|token|api[_\-]key|secret|access-key)[= \\\"']",
@@ -147,11 +149,11 @@ SECRETS: Final[Family] = (
     rf"env(?:iron{_RIGHT}|(?:ironment)?[._\-]?(?:vars?|variables?){_RIGHT}|[.\[]{_REST}|{_END}\[|s{_ONE})",
     Both(r"environment\.", (r"[\x02]environment\.", r"process\.environment\.")),
     r"environ\(",
-    rf"home\\*[\"']{_BLANKS}:",
+    rf"home\\*[\"']{BLANKS}:",
     r"bearer[\s\\][\s\\a-z0-9._~+/=\-]{6}",
     r"basic[\s\\][\s\\a-z0-9+/]{16}",
     *(f"{name}{_CALLED}" for name in ("cell", "sms", "whatsapp")),
-    Both("=", tuple(f"{begin}{_IN_ADDRESSES}" for begin in (r"\?", "&", "u0026", "amp;"))),
+    Both("=", tuple(f"{begin}{IN_ADDRESSES}" for begin in BEGINS)),
 )
 CONTENTS: Final = contents(PLAIN)
 ISSUED: Final[Family] = (

@@ -40,7 +40,9 @@ ORDINARY: Final[dict[str, Any]] = {
 }
 
 
-def _found(text: str, family: signs.Family) -> bool:
+def found(text: str, family: signs.Family) -> bool:
+    """Is one of the family in a text?"""
+
     def there(sign: signs.Sign) -> bool:
         if isinstance(sign, signs.Both):
             return there(sign.first) and any(map(there, sign.then))
@@ -49,7 +51,7 @@ def _found(text: str, family: signs.Family) -> bool:
     return any(map(there, family))
 
 
-def _made(pattern: str, name: str) -> Iterator[str]:
+def made(pattern: str, name: str) -> Iterator[str]:
     """Texts that the pattern matches, some of them with something before and after."""
     chance = random.Random(name)  # noqa: S311  # examples that are the same each time
     maker, searched = Maker(pattern, chance), compiled(pattern)
@@ -60,7 +62,12 @@ def _made(pattern: str, name: str) -> Iterator[str]:
                 yield text
 
 
-def _around(attributes: dict[str, Any]) -> dict[str, Any]:
+def begins_with_letters(sign: str) -> bool:
+    """As they stand."""
+    return re.match(r"\\[?+).\[]|[a-z0-9 ,@:/=&%\-]", sign) is not None
+
+
+def around(attributes: dict[str, Any]) -> dict[str, Any]:
     """Among what is ordinary."""
     before = dict(list(ORDINARY.items())[:9])
     return before | attributes | {name: value for name, value in ORDINARY.items() if name not in before}
@@ -69,12 +76,12 @@ def _around(attributes: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", patterns.VALUES)
 def test_a_sign_is_in_whatever_a_pattern_matches(kind: str) -> None:
     hidden, count = patterns.VALUES[kind], 0
-    for text in _made(hidden.pattern, kind):
+    for text in made(hidden.pattern, kind):
         count += 1
-        for made in (plain(ORDINARY, text), plain(_around({"note": text})), plain(_around({"note": ["x", text]}))):
-            assert _found(made, hidden.signs), text
+        for shown in (plain(ORDINARY, text), plain(around({"note": text})), plain(around({"note": ["x", text]}))):
+            assert found(shown, hidden.signs), text
         if kind in patterns.IN_NAMES:
-            assert _found(plain(_around({text: 1})), hidden.signs), text
+            assert found(plain(around({text: 1})), hidden.signs), text
     assert count >= EXAMPLES
 
 
@@ -82,9 +89,9 @@ def test_a_sign_is_in_whatever_a_pattern_matches(kind: str) -> None:
 @pytest.mark.parametrize("value", ["x", 1, ["x"], True])
 def test_a_sign_is_in_every_name_of_a_credential(kind: str, value: Any) -> None:  # noqa: ANN401  # any JSON
     count = 0
-    for name in _made(keys.CREDENTIALS[kind], kind):
+    for name in made(keys.CREDENTIALS[kind], kind):
         count += 1
-        assert _found(plain(_around({name: value})), signs.SECRETS), name
+        assert found(plain(around({name: value})), signs.SECRETS), name
     assert count >= EXAMPLES
 
 
@@ -92,33 +99,33 @@ def test_a_sign_is_in_every_name_of_a_credential(kind: str, value: Any) -> None:
 @pytest.mark.parametrize("value", ["x", "17", ["x"]])
 def test_a_sign_is_in_every_name_of_contents_with_text(kind: str, value: Any) -> None:  # noqa: ANN401  # any JSON
     count = 0
-    for name in _made(keys.CONTENTS[kind], kind):
+    for name in made(keys.CONTENTS[kind], kind):
         count += 1
-        attributes = _around({name: value})
-        assert _found(plain(attributes), signs.CONTENTS), name
-        assert _found(typed(attributes), signs.contents(signs.TYPED)), name
+        attributes = around({name: value})
+        assert found(plain(attributes), signs.CONTENTS), name
+        assert found(typed(attributes), signs.contents(signs.TYPED)), name
     assert count >= EXAMPLES
 
 
 @pytest.mark.parametrize("kind", [kind for kind, one in patterns.VALUES.items() if one.signs == signs.CONTENTS])
 def test_a_sign_of_contents_is_in_text_also_where_it_is_looked_at_closer(kind: str) -> None:
-    for text in _made(patterns.VALUES[kind].pattern, kind):
-        for made in (typed(ORDINARY, text), typed(_around({"note": text})), typed(_around({"note": ["x", text]}))):
-            assert _found(made, signs.contents(signs.TYPED)), text
+    for text in made(patterns.VALUES[kind].pattern, kind):
+        for shown in (typed(ORDINARY, text), typed(around({"note": text})), typed(around({"note": ["x", text]}))):
+            assert found(shown, signs.contents(signs.TYPED)), text
 
 
 def test_a_list_of_numbers_has_a_sign() -> None:
     for numbers in ([4111111111111111], [1, 5500005555555559], ["30569309025904"], ["x", "371449635398431"]):
-        assert _found(plain({"numbers": numbers}), signs.NUMBERS)
+        assert found(plain({"numbers": numbers}), signs.NUMBERS)
 
 
 def _all_made(family: signs.Family) -> Iterator[str]:
     for kind, hidden in patterns.VALUES.items():
         if hidden.signs == family:
-            yield from (plain({"note": text}) for text in _made(hidden.pattern, kind))
+            yield from (plain({"note": text}) for text in made(hidden.pattern, kind))
     named = {signs.SECRETS: keys.CREDENTIALS, signs.CONTENTS: keys.CONTENTS}.get(family, {})
     for kind, pattern in named.items():
-        yield from (plain({name: "x"}) for name in _made(pattern, kind))
+        yield from (plain({name: "x"}) for name in made(pattern, kind))
     yield from (plain({"numbers": numbers}) for numbers in ([4111111111111111], [1, 371449635398431]))
 
 
@@ -127,12 +134,12 @@ def test_a_sign_that_is_taken_out_is_missed(family: str) -> None:
     made, every = [*_all_made(signs.FAMILIES[family])], signs.FAMILIES[family]
     for sign in every:
         others = tuple(one for one in every if one != sign)
-        assert not all(_found(text, others) for text in made), sign
+        assert not all(found(text, others) for text in made), sign
 
 
 @pytest.mark.parametrize("name", ["DB=1", "a=b"])
 def test_a_name_with_an_assignment_has_a_sign(name: str) -> None:
-    assert _found(plain(_around({name: "x"})), signs.ENVIRONMENT)
+    assert found(plain(around({name: "x"})), signs.ENVIRONMENT)
 
 
 def test_every_sign_begins_with_letters_as_they_stand() -> None:
@@ -140,7 +147,7 @@ def test_every_sign_begins_with_letters_as_they_stand() -> None:
     for family in (*signs.FAMILIES.values(), signs.contents(signs.TYPED)):
         for sign in family:
             first = sign.first if isinstance(sign, signs.Both) else sign
-            assert re.match(r"\\[?+).\[]|[a-z0-9 ,@:/=&%\-]", first), first
+            assert begins_with_letters(first), first
 
 
 @pytest.mark.parametrize("family", signs.FAMILIES)
@@ -151,5 +158,5 @@ def test_an_ordinary_record_has_no_sign(family: str) -> None:
         "POST /v1/chat HTTP/1.1 200 from 10.1.2.3:43210",
     ):
         if family != "contents":
-            assert not _found(plain(ORDINARY, body), signs.FAMILIES[family])
-        assert not _found(typed(ORDINARY, body), signs.contents(signs.TYPED))
+            assert not found(plain(ORDINARY, body), signs.FAMILIES[family])
+        assert not found(typed(ORDINARY, body), signs.contents(signs.TYPED))
