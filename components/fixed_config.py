@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from components.errors import DeployError
 from components.objects import Manifest, config_map
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 OWN_REVISION: Final = "revision-of-this-file"
 """Stands in a file in place of the revision while that is worked out."""
 _DIGITS: Final = 12
+LARGEST: Final = 2**20
+"""Bytes of files that Kubernetes takes in one ConfigMap."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +55,16 @@ def fixed_name(name: str, revision: str) -> str:
 
 
 def fixed_config_map(name: str, namespace: str, object_labels: dict[str, str], rendered: Rendered) -> Manifest:
-    """The ConfigMap of these files. name: how the names of all its revisions begin."""
+    """The ConfigMap of these files. name: how the names of all its revisions begin.
+
+    Raises DeployError for more than a ConfigMap takes: the API server would say so when half of the stack is changed.
+    """
+    size = sum(len(text.encode()) for text in rendered.files.values())
+    if size > LARGEST:
+        raise DeployError(
+            f"ConfigMap {name}: {', '.join(rendered.files)} of {size} bytes; accepted are {LARGEST}. Each pattern of "
+            "your own is in it about twenty times: join several into one with `|`, or write them shorter."
+        )
     found = config_map(fixed_name(name, rendered.revision), namespace, object_labels, rendered.files, {})
     return {**found, "immutable": True}
 

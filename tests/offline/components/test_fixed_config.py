@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
+import pytest
 import yaml
 
+from components.errors import DeployError
 from components.fixed_config import OWN_REVISION, fixed_config_map, render, revision_of, volume
 
 
@@ -31,6 +33,12 @@ def test_no_revision_is_a_number_to_yaml() -> None:
         said = yaml.safe_load(text)["says"]
         assert isinstance(said, str)
         assert said[0] == "r"
+
+
+def test_more_than_a_config_map_takes_is_refused_before_anything_changes() -> None:
+    fixed_config_map("thing-config", "obs", {}, render("a.yaml", "é" * 2**19))
+    with pytest.raises(DeployError, match="a.yaml of 1048577 bytes; accepted are 1048576"):
+        fixed_config_map("thing-config", "obs", {}, render("a.yaml", "é" * 2**19 + "x"))
 
 
 def test_the_config_map_has_its_revision_in_its_name_and_cannot_be_changed() -> None:
