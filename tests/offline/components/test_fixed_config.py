@@ -37,7 +37,7 @@ def test_no_revision_is_a_number_to_yaml() -> None:
 
 def test_more_than_a_config_map_takes_is_refused_before_anything_changes() -> None:
     fixed_config_map("thing-config", "obs", {}, render("a.yaml", "é" * 2**19))
-    with pytest.raises(DeployError, match="a.yaml of 1048577 bytes; accepted are 1048576"):
+    with pytest.raises(DeployError, match=r"a\.yaml of 1048577 bytes; accepted are 1048576"):
         fixed_config_map("thing-config", "obs", {}, render("a.yaml", "é" * 2**19 + "x"))
 
 
