@@ -1,4 +1,4 @@
-"""The program in processes of its own, each of which gives itself a signal at a line that it tells.
+"""The program in processes of its own, which may give themselves a signal at a line that they tell.
 
 The signal comes once the line is out and before anything after it is done: the same place in every run. Processes are
 forked from one that has imported the program: a second each is saved.
@@ -21,7 +21,7 @@ from recovery.__main__ import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SECONDS: Final = 120
+_SECONDS: Final = 300
 _NUMBERS: Final = re.compile(r"\b[0-9a-f]*\d[0-9a-f]*\b", re.IGNORECASE)
 """Hexadecimal ones too; PostgreSQL writes those of its snapshots in capitals."""
 _TABLE: Final = re.compile(r"(: table ).*")

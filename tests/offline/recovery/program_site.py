@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import requests
 
 from recovery import seal
-from tests.offline.recovery import buckets, clickhouse_servers, databases, redises
+from tests.offline.recovery import buckets, clickhouse_servers, databases, killed_program, redises
 from tests.offline.recovery.examples import document
 from tests.offline.recovery.locked import LOCKED, Locked, locked
 from tests.offline.sandbox.clickhouse_engine import process
@@ -90,7 +90,12 @@ class Site:
             requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=10).raise_for_status()
 
     def run(self, config: Path, *words: str) -> tuple[int, dict[str, Any], str]:
-        """The program as a pod runs it: exit code, what it says to machines, what it says to people."""
+        """The program in a process of its own: exit code, what it says to machines, what it says to people."""
+        done = killed_program.run(self.home, config, *words)
+        return done.code, done.facts, done.said
+
+    def run_as_a_pod(self, config: Path, *words: str) -> tuple[int, dict[str, Any], str]:
+        """The same by the command of a pod: a second more, in which it is imported."""
         argv = [sys.executable, "-m", "recovery", "--config", str(config), "--json", *words]
         done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
         lines = done.stdout.splitlines()

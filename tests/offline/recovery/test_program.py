@@ -38,14 +38,14 @@ def test_point_is_listed_verified_and_then_meets_its_aims(site: Site, taken: dic
     config = site.config("verify", stores=[], scratch=site.scratch())
     listed = site.run(config, "list")[1]["points"]
     assert (listed[-1]["id"], listed[-1]["state"]) == (taken["point"], "unverified")
-    code, facts, said = site.run(config, "verify", "--latest")
+    code, facts, said = site.run_as_a_pod(config, "verify", "--latest")
     assert code == 0, said
     assert (facts["point"], facts["good"], facts["differences"]) == (taken["point"], True, [])
     assert facts["figures"]["media"]["read_back"] is True
     assert site.run(config, "list")[1]["points"][-1]["state"] == "verified"
     code, facts, _ = site.run(config, "status")
     assert (code, facts["verified"], facts["faults"]) == (0, taken["point"], [])
-    code, facts, _ = site.run(site.config("hurried", rpo_seconds=1, rto_seconds=1800), "status")
+    code, facts, _ = site.run_as_a_pod(site.config("hurried", rpo_seconds=1, rto_seconds=1800), "status")
     assert code == 1
     assert "1 s are accepted (rpo)" in facts["faults"][0]
 
@@ -182,7 +182,7 @@ def test_secrets_are_opened_with_the_recovery_key_alone(site: Site, tmp_path: Pa
 
 
 def test_wrong_configuration_says_what_is_accepted(site: Site) -> None:
-    code, facts, _ = site.run(site.config("wrong", stores=[{"kind": "mysql", "name": "x"}]), "list")
+    code, facts, _ = site.run_as_a_pod(site.config("wrong", stores=[{"kind": "mysql", "name": "x"}]), "list")
     assert code == 3
     assert (
         "stores[0].kind is 'mysql'; accepted: alertmanager, clickhouse, objects, postgres, redis, secrets"
