@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from cli import embedded
 from cli.engine import ROOT
-from sandbox.cluster import ownership
+from sandbox.cluster import facts, ownership
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
 from sandbox.programs.build import binary
@@ -26,6 +26,8 @@ TEST_STATE: Final = "test"
 LINTERS: Final = ("prometheus", "alertmanager", "pushgateway", "helm", "otel-collector", "victoria-logs", "jaeger")
 TOOLS: Final = ("promtool", "amtool", "pushgateway", "helm", "otelcol-contrib", "victoria-logs-prod", "jaeger-linux")
 """Programs of these that tests find on PATH."""
+WORKER_GIB: Final = 2.5
+"""Memory that a worker of the offline tests takes at most, with the servers that it starts."""
 CODE: Final = (
     *("__main__.py", "bin", "cli", "components", "gate", "recovery"),
     *("sandbox", "signals", "smoke", "stacks", "tests"),
@@ -35,12 +37,13 @@ CODE: Final = (
 def check(home: Home, progress: Progress) -> int:
     """Lint, format, types, offline tests. Programs that judge, and those that tests run, are built on first use."""
     programs.ensure(home, LINTERS, progress)
+    many = str(workers(len(os.sched_getaffinity(0)), facts.gather(home).memory_gib))
     steps = {
         "ruff": ("-m", "ruff", "check", *CODE),
         "format": ("-m", "ruff", "format", "--check", "--quiet", *CODE),
         "types": ("-m", "mypy"),
         # Each worker takes neighbours, so that a server which a file shares is started once.
-        "offline tests": ("-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "tests/offline"),
+        "offline tests": ("-m", "pytest", "-q", "-n", many, "--dist", "worksteal", "tests/offline"),
     }
     failed = [title for title, arguments in steps.items() if _step(home, title, arguments) != 0]
     if failed:
@@ -71,6 +74,14 @@ def test(home: Home, progress: Progress) -> int:
         with ownership.machine_lock("ending make test"):
             embedded.take_down(home, progress)
             embedded.delete_state(home, state, progress)
+
+
+def workers(cores: int, available_gib: float) -> int:
+    """Processes that run the offline tests, on so many cores and with so much memory.
+
+    One more than cores: a third of the time a worker waits for a program. Where memory is short, one for each core.
+    """
+    return cores + 1 if available_gib >= (cores + 1) * WORKER_GIB else cores
 
 
 def lock(_: Home) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from shutil import which
 from types import SimpleNamespace
@@ -33,9 +34,11 @@ class Steps:
         """All green."""
         self.titles: list[str] = []
         self.codes: dict[str, int] = {}
+        self.arguments: dict[str, tuple[str, ...]] = {}
 
-    def run(self, _home: Home, title: str, _arguments: object) -> int:
+    def run(self, _home: Home, title: str, arguments: tuple[str, ...]) -> int:
         """Stand in for a subprocess."""
+        self.arguments[title] = arguments
         self.titles.append(title)
         return self.codes.get(title, 0)
 
@@ -85,6 +88,29 @@ def test_programs_that_tests_run_are_built_and_found(
     assert set(develop.TOOLS) <= tools
     for environment in environments:
         assert [tool for tool in tools if which(tool, path=environment["PATH"]) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("cores", "available_gib", "wanted"), [(2, 7.5, 3), (2, 7.4, 2), (1, 0.5, 1), (16, 64.0, 17), (16, 42.0, 16)]
+)
+def test_one_worker_more_than_cores_where_memory_does(cores: int, available_gib: float, wanted: int) -> None:
+    assert develop.workers(cores, available_gib) == wanted
+
+
+def test_offline_tests_are_run_by_so_many_workers(home: Home, steps: Steps, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, float]] = []
+
+    def seven(cores: int, available_gib: float) -> int:
+        asked.append((cores, available_gib))
+        return 7
+
+    monkeypatch.setattr(develop, "workers", seven)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 3, 4})
+    assert develop.check(home, silent()[0]) == 0
+    ((cores, available_gib),) = asked
+    assert (cores, available_gib > 0) == (3, True)
+    words = steps.arguments["offline tests"]
+    assert words[words.index("-n") + 1] == "7"
 
 
 @pytest.mark.parametrize("title", STEPS)
