@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,8 @@ from tests.offline.promtool import require_promtool
 
 CASES = sorted(Path(__file__).with_name("promtool").glob("*.yaml"))
 _TIMEOUT_SECONDS = 120
+_COLLECT_RARELY = {"GOGC": "400"}
+"""Collecting garbage is up to a fifth of the processor time of promtool; 205 MB of memory instead of 91 pay for it."""
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The loader in C where the library has it: the cases are long."""
 INPUTS = RuleInputs(
@@ -93,6 +96,7 @@ def run(case: Path, directory: Path, changed: dict[str, str] | None = None, only
     done = subprocess.run(
         [require_promtool(), "test", "rules", *([f"--run=^{only}, "] if only else []), case.name],
         cwd=directory,
+        env={**os.environ, **_COLLECT_RARELY},
         capture_output=True,
         text=True,
         timeout=_TIMEOUT_SECONDS,
