@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import promql_parser as promql
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from signals.catalogue.model import Metric, Producer
     from signals.rules.model import Group
 
+_MOST = 4096
+"""Expressions that are kept: more than there are rules."""
 EXTERNAL = frozenset({"cluster", "environment"})
 _TARGET = frozenset({"job", "instance", *EXTERNAL})
 _OF_EVERY_TARGET = ("up", "scrape_samples_post_metric_relabeling", "scrape_samples_scraped", "scrape_duration_seconds")
@@ -77,10 +80,16 @@ def _series(metric: Metric) -> list[tuple[str, frozenset[str]]]:
     return [(metric.name, labels)]
 
 
+@lru_cache(_MOST)
+def _parsed(expression: str) -> Any:  # noqa: ANN401  # the parser has a class for each kind of node, and no common one
+    """Only read here: the same rules are judged against hundreds of catalogues."""
+    return promql.parse(expression)
+
+
 def judge(expression: str, known: Mapping[str, Known]) -> tuple[frozenset[str], Verdict]:
     """Labels that the result can carry, and everything that is not known. Raises ValueError if it does not parse."""
     verdict = Verdict()
-    labels = _labels(promql.parse(expression), known, verdict)
+    labels = _labels(_parsed(expression), known, verdict)
     return labels, verdict
 
 
@@ -229,7 +238,7 @@ def with_records(groups: Iterable[Group], pages: Iterable[Producer]) -> dict[str
         for rule in records:
             verdict = Verdict()
             pending = {name: Known(frozenset()) for name in names - set(known)}
-            labels = _labels(promql.parse(rule.expr), {**pending, **known}, verdict) | set(rule.labels)
+            labels = _labels(_parsed(rule.expr), {**pending, **known}, verdict) | set(rule.labels)
             known[rule.record] = Known(labels | (known[rule.record].labels if rule.record in known else frozenset()))
         if known == before:
             return known
