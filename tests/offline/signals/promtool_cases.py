@@ -17,7 +17,7 @@ from signals.rules.model import Alert, Record
 from tests.offline.promtool import require_promtool
 
 CASES = sorted(Path(__file__).with_name("promtool").glob("*.yaml"))
-_TIMEOUT_SECONDS = 120
+_TIMEOUT_SECONDS = 300
 _COLLECT_RARELY = {"GOGC": "400"}
 """Collecting garbage is up to a fifth of the processor time of promtool; 205 MB of memory instead of 91 pay for it."""
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -181,8 +181,8 @@ def test_revisions_of_the_promise_are_those_in_the_deployed_files() -> None:
     for tier, collector in (("agent", told.agent), ("gateway", told.gateway)):
         config = made["otel-collector"].manifests[f"{tier}-config"]
         assert collector.revision in config["data"]["collector.yaml"]
-        assert collector.revision in config["metadata"]["annotations"].values()
-    assert told.traces.revision in made["jaeger"].manifests["config"]["metadata"]["annotations"].values()
+        assert config["metadata"]["name"].endswith(f"-{collector.revision}")
+    assert made["jaeger"].manifests["config"]["metadata"]["name"].endswith(f"-{told.traces.revision}")
     assert made["otel-collector"].promise.revision == told.gateway.revision
 
 
