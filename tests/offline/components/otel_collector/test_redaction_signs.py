@@ -137,10 +137,12 @@ def test_numbers_that_are_none_are_no_reason_to_refuse_and_hide_nothing(tmp_path
 
 
 def test_a_record_without_a_secret_arrives_as_it_was(tmp_path: Path) -> None:
+    """Of a body without a text the members are attributes, and its JSON is the text."""
+    members = {"n": 1, "list": ["a", "b"]}
     with gateway(tmp_path, ARGS) as (collector, backend):
-        sent(collector.http, logs([record({"n": 1, "list": ["a", "b"]}, values=ORDINARY)]))
+        sent(collector.http, logs([record(members, values=ORDINARY)]))
         sent(collector.http, traces([span("POST /v1/chat", values=ORDINARY)]))
         eventually(lambda: len(backend.records()) == len(backend.spans()) == 1, backend.everything)
         (found,) = backend.records()
-    assert found["attributes"] == ORDINARY
-    assert found["body"] == {"n": 1, "list": ["a", "b"]}
+    assert found["attributes"] == ORDINARY | members
+    assert json.loads(found["body"]) == members
