@@ -11,6 +11,7 @@ from components.otel_collector.names import AGENT, GATEWAY, GRPC_PORT, HEADLESS_
 from components.otel_collector.parts import (
     HEALTH,
     IDENTITY,
+    LARGEST_BATCH_MIB,
     LIMITER,
     QUEUE,
     Env,
@@ -97,10 +98,10 @@ def _exporters(args: OtelCollectorArgs) -> Manifest:
     Who reads files can wait for room in the queue, and does so for ever. Who sends traces or metrics is told.
     """
     to_gateway = {"endpoint": f"{GATEWAY}.{args.namespace}.svc:{GRPC_PORT}", "tls": {"insecure": True}}
-    waiting = queue(args.agent.queue_bytes)
+    waiting = queue(args.agent.queue_bytes, largest_mib=LARGEST_BATCH_MIB)
     found: Manifest = {METRICS: {**to_gateway, **waiting}}
     if args.logs:
-        found[LOGS] = {**to_gateway, **queue(args.agent.queue_bytes, blocks=True)}
+        found[LOGS] = {**to_gateway, **queue(args.agent.queue_bytes, blocks=True, largest_mib=LARGEST_BATCH_MIB)}
     if routes_by_trace(args):
         found[ROUTED_TRACES] = {
             "routing_key": "traceID",

@@ -10,6 +10,7 @@ from components.otel_collector.parts import (
     ANY,
     HEALTH,
     IDENTITY,
+    LARGEST_BATCH_MIB,
     LIMITER,
     QUEUE,
     Env,
@@ -54,7 +55,7 @@ def header_variables(signal: str, backend: Backend) -> dict[str, str]:
 def configuration(args: OtelCollectorArgs, revision: str) -> Manifest:
     """What the gateway runs."""
     return {
-        "receivers": {"otlp": receiver()},
+        "receivers": {"otlp": receiver(LARGEST_BATCH_MIB)},
         "processors": {
             LIMITER: limiter(args.gateway.memory_bytes),
             IDENTITY: identity(attributes(args)),

@@ -19,7 +19,9 @@ QUEUE: Final = "file_storage/queue"
 MIB: Final = 2**20
 LARGEST_MESSAGE_MIB: Final = 16
 """What a collector takes in one request: more than SDKs and agents send, so that no batch is refused for its size."""
-_BATCH_BYTES: Final = 2 * MIB
+LARGEST_BATCH_MIB: Final = LARGEST_MESSAGE_MIB + 1
+"""Of one request of an agent to the gateway: one item may be all that was sent, and the agent adds who sent it."""
+_BATCH_MIB: Final = 2
 """Of one request to a backend. Receivers of gRPC refuse more than 4 MiB unless told otherwise, and that for good."""
 _LIMIT_PERCENT: Final = 75
 _SPIKE_PERCENT: Final = 15
@@ -72,12 +74,12 @@ def limiter(memory_bytes: int) -> Manifest:
     return {"check_interval": "250ms", **limits(memory_bytes)}
 
 
-def receiver() -> Manifest:
-    """OTLP over gRPC and HTTP."""
+def receiver(largest_mib: int = LARGEST_MESSAGE_MIB) -> Manifest:
+    """OTLP over gRPC and HTTP. largest_mib: of a request."""
     return {
         "protocols": {
-            "grpc": {"endpoint": f"{ANY}:{GRPC_PORT}", "max_recv_msg_size_mib": LARGEST_MESSAGE_MIB},
-            "http": {"endpoint": f"{ANY}:{HTTP_PORT}", "max_request_body_size": LARGEST_MESSAGE_MIB * MIB},
+            "grpc": {"endpoint": f"{ANY}:{GRPC_PORT}", "max_recv_msg_size_mib": largest_mib},
+            "http": {"endpoint": f"{ANY}:{HTTP_PORT}", "max_request_body_size": largest_mib * MIB},
         }
     }
 
@@ -115,10 +117,11 @@ def storage(directory: str) -> Manifest:
     }
 
 
-def queue(queue_bytes: int, *, blocks: bool = False) -> Manifest:
+def queue(queue_bytes: int, *, blocks: bool = False, largest_mib: int = _BATCH_MIB) -> Manifest:
     """The queue on disk before an exporter, its batches, and its retries, which never end.
 
-    blocks: whoever brings more than fits waits, instead of being told that it is full.
+    blocks: whoever brings more than fits waits, instead of being told that it is full. largest_mib: of a batch; a
+    single item that is larger is dropped, and no counter says so.
     """
     return {
         "timeout": "30s",
@@ -132,8 +135,8 @@ def queue(queue_bytes: int, *, blocks: bool = False) -> Manifest:
             "batch": {
                 "flush_timeout": "1s",
                 "sizer": "bytes",
-                "min_size": min(_BATCH_BYTES // 4, queue_bytes),
-                "max_size": _BATCH_BYTES,
+                "min_size": min(_BATCH_MIB * MIB // 4, queue_bytes),
+                "max_size": largest_mib * MIB,
             },
         },
         "retry_on_failure": {

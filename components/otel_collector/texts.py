@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from components.otel_collector.debug import LEVELS
+from components.otel_collector.fitting import SENT, fitting
 from components.otel_collector.parts import literal
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ TEXTS: Final = "transform/texts"
 FLATTENING: Final = "transform/containers"
 MESSAGE_KEYS: Final = ("message", "msg", "log", "event")
 """Names under which the text of a record may stand, in this order. What is empty or no text is none."""
-SENT: Final = "sent."
-"""Begin of the names under which what would clash goes on."""
 _SENT_LEVEL: Final = f"{SENT}level"
 """Attribute with the text of a severity that said more than the level."""
 STREAM_FIELDS: Final = ("k8s.namespace.name", "k8s.pod.name", "k8s.container.name")
@@ -66,6 +65,7 @@ def texts() -> Manifest:
             {"context": "log", "conditions": [_has(_begins())], "statements": [*_stream_of_resource_alone()]},
             {"context": "log", "conditions": [_has(_RESERVED)], "statements": [*_reserved()]},
             *(_level(level, place * _PER_LEVEL + 1) for place, level in enumerate(LEVELS)),
+            *fitting(STREAM_FIELDS),
         ],
     }
 
@@ -116,7 +116,9 @@ def _others() -> Iterator[str]:
     yield f"set({_BOTH}, log.attributes)"
     yield f'merge_maps({_BOTH}, log.body, "upsert")'
     yield f"set({clash}, true) where Len({_BOTH}) != Len(log.attributes) + Len(log.body)"
-    yield f"set(log.attributes[{literal(f'{SENT}body')}], log.body) where {clash} == true"
+    # As names of their own, which are counted and measured (components/otel_collector/fitting.py).
+    yield f'replace_all_patterns(log.body, "key", "^", {literal(f"{SENT}body.")}) where {clash} == true'
+    yield f'merge_maps(log.attributes, log.body, "upsert") where {clash} == true'
     yield f"set(log.attributes, {_BOTH}) where {clash} == nil"
     yield 'set(log.body, "")'
     yield f"set(log.body, {_TEXT}) where {_TEXT} != nil"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from signals.catalogue.jaeger import PRODUCER as JAEGER
 from signals.catalogue.otel_collector import GATEWAY
 from signals.catalogue.victoria_logs import PRODUCER as LOGS
+from signals.catalogue.victoria_logs import UNCOUNTED, WARNINGS
 from signals.rules.expressions import grew
 from signals.rules.model import Alert, Group, Record, Severity
 from signals.rules.telemetry_volume import volume_alerts
@@ -67,8 +68,9 @@ def _log_records() -> tuple[Record, ...]:
     )
 
 
-def _dropped() -> tuple[Alert, Alert]:
-    """A reason that is about time appears with the first day that is stored."""
+def _dropped() -> tuple[Alert, ...]:
+    """A reason that is about time appears with the first day that is stored. What is uncounted is in its log alone."""
+    uncounted = f'{WARNINGS}{{{_LOGS}, level="warn", location=~"{UNCOUNTED}"}}'
 
     def alert(metric: str, why: str, labels: dict[str, str]) -> Alert:
         return Alert(
@@ -80,13 +82,14 @@ def _dropped() -> tuple[Alert, Alert]:
             summary="The store of logs throws records away",
             description=f"{_WHERE} answered for records and threw them away ({why}). The collector counts them as "
             "sent. Likely causes: a node or a workload with a wrong clock, an agent that reads old files, records of "
-            "another store that are sent again, very long lines.",
+            "another store that are sent again, very long lines, a workload whose names of keys are never the same.",
             runbook="logs-store",
         )
 
     return (
         alert(f'vl_rows_dropped_total{{{_LOGS}, reason!="debug"}}', "{{ $labels.reason }}", {}),
         alert(f"vl_too_long_lines_skipped_total{{{_LOGS}}}", "too_long", {"reason": "too_long"}),
+        alert(uncounted, "{{ $labels.location }}", {"reason": "uncounted"}),
     )
 
 

@@ -6,9 +6,11 @@ the past: what had been taken `lag` seconds ago must be accounted for now.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from signals.catalogue.victoria_logs import UNCOUNTED, WARNINGS
 from smoke.model import Problem
 
 if TYPE_CHECKING:
@@ -96,6 +98,13 @@ def stored_logs(gateway: list[Sample], store: list[Sample]) -> Stage:
         for s in store
         if s.name == DROPPED_ROWS
     }
+    # Of the rest its log tells, once for several; they are among the ingested.
+    warned = {
+        f"dropped by VictoriaLogs, a warning of {s.labels['location']}": s.value
+        for s in store
+        if s.name == WARNINGS and s.labels.get("level") == "warn" and re.match(UNCOUNTED, s.labels.get("location", ""))
+    }
+    dropped |= warned
     sent = _sum(gateway, f"otelcol_exporter_sent_{LOGS}")
     return Stage("sent records", sent, {"ingested": _sum(store, INGESTED_ROWS)}, dropped)
 

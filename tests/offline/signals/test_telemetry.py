@@ -141,6 +141,8 @@ CHANGES = [
     ("TracesLateSpans", "> 0.05", ">= 0.05"),
     ("SpanMetricsOverflow", ', otel_metric_overflow="true"', ""),
     ("LogsDropped", ', reason!="debug"', ""),
+    ("LogsDropped", ', level="warn"', ""),
+    ("LogsDropped", ', location=~".*/lib/logstorage/(block|log_rows)[.]go:.*"', ""),
     ("LogsInsertsFailing", ', path=~"/insert/.*"', ""),
     ("LogsHistoryCutBySize", " > 1)", ")"),
     ("LogsNotStored", ', exporter=~"otlp.*"', ""),

@@ -126,10 +126,16 @@ def test_counters_of_a_collector_and_of_stores_are_read() -> None:
     store = [
         Sample("vl_rows_ingested_total", {"type": "x"}, 6.0),
         Sample("vl_rows_dropped_total", {"reason": "old"}, 1.0),
+        Sample("vm_log_messages_total", {"level": "warn", "location": "v@v1/lib/logstorage/block.go:264"}, 2.0),
+        Sample("vm_log_messages_total", {"level": "info", "location": "v@v1/lib/logstorage/block.go:1"}, 3.0),
+        Sample("vm_log_messages_total", {"level": "warn", "location": "v@v1/lib/logstorage/storage.go:1"}, 4.0),
     ]
     stored = balance.stored_logs(samples, store)
     assert (stored.took, stored.went) == (7.0, {"ingested": 6.0})
-    assert stored.lost == {"dropped by VictoriaLogs, old": 1.0}
+    assert stored.lost == {
+        "dropped by VictoriaLogs, old": 1.0,
+        "dropped by VictoriaLogs, a warning of v@v1/lib/logstorage/block.go:264": 2.0,
+    }
     jaeger = [Sample("otelcol_exporter_sent_spans_total", {}, 4.0)]
     assert balance.stored_spans(samples, jaeger).went == {"written by Jaeger": 4.0}
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import requests
 
+from components.logs.names import INGEST_HEADERS, INGEST_PATH
 from components.logs.options import flags
+from signals.catalogue.victoria_logs import UNCOUNTED, WARNINGS
+from smoke.access.exposition import parse
 from tests.offline.components.logs.program import Logs, until
 from tests.offline.components.logs.test_manifests import ARGS
+from tests.offline.components.otel_collector.otlp import logs as otlp_logs
+from tests.offline.components.otel_collector.otlp import record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,3 +81,37 @@ def test_limits_are_those_that_the_program_reports(tmp_path: Path) -> None:
         for name, value in own.items():
             assert f'-{name}="{value}"' in told.splitlines()
             assert logs.metric(f'flag{{name="{name}", value="{value}", is_set="true"}}') == 1
+
+
+def test_of_what_it_cannot_store_a_counter_of_its_log_tells(tmp_path: Path) -> None:
+    """No counter of records does; the rule and the accounting live on this one."""
+    logs, now = Logs(tmp_path), time.time_ns()
+    with logs.running(ARGS):
+        cases = {
+            "log_rows.go": [record("named", values={"n" * 129: 1}), record("m" * 2 * 2**20)],
+            "block.go": [record("one of many", values={f"n{number}": 1}) for number in range(2500)],
+        }
+        for file, records in cases.items():
+            before = _uncounted(logs).get(file, 0.0)
+            request = otlp_logs(records, POD).SerializeToString()
+            headers = {"Content-Type": "application/x-protobuf", **INGEST_HEADERS}
+            assert requests.post(f"{logs.url}{INGEST_PATH}", request, headers=headers, timeout=10).ok
+            until(
+                lambda file=file, before=before: _uncounted(logs).get(file, 0.0) > before,  # type: ignore[misc]  # mypy cannot infer a lambda with defaults
+                f"a warning of {file}",
+            )
+        assert logs.write({"good": now}, {**POD, "k8s.pod.name": "infer-1"}) == 200
+        until(lambda: bool(logs.found("good")), "the good line is found")
+        assert 0 < len(logs.found("one of many")) < 2500
+        assert logs.found("named") == []
+
+
+def _uncounted(logs: Logs) -> dict[str, float]:
+    """Warnings by the file that they come from."""
+    found: dict[str, float] = {}
+    for sample in parse(requests.get(f"{logs.url}/metrics", timeout=10).text):
+        location = sample.labels.get("location", "")
+        if sample.name == WARNINGS and sample.labels["level"] == "warn" and re.match(UNCOUNTED, location):
+            file = location.rpartition("/")[2].partition(":")[0]
+            found[file] = found.get(file, 0.0) + sample.value
+    return found
