@@ -10,7 +10,7 @@ import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
-from cli import embedded, stackfile
+from cli import clients, debug_file, embedded, stackfile
 from cli.engine import EMBEDDED, ROOT, Engine, engine_for
 from cli.recovery_key import public_key
 from sandbox import activation
@@ -65,11 +65,22 @@ def up(home: Home, stack: str, progress: Progress) -> int:
             return code
         if engine.state is not None:
             _activate(engine, engine.state, progress)
+        _mend_debug_windows(engine, progress)
         code = prove(engine, "smoke")
     if code == 0:
         print(_addresses(engine))
         print(f"up and proven in {time.monotonic() - begin:.0f} s")
     return code
+
+
+def _mend_debug_windows(engine: Engine, progress: Progress) -> None:
+    """The engine leaves alone what `make debug-logs` writes, and so what anybody else wrote there."""
+    contract = write_contract(engine, out_directory(engine))
+    promised = json.loads(contract.read_text(encoding="utf-8"))
+    agent = (promised.get("telemetry") or {}).get("agent")
+    if agent is not None:
+        where = debug_file.Agents(agent["namespace"], agent["name"])
+        debug_file.mend(clients.kubectl_of(engine, contract), where, progress)
 
 
 def engine_programs(engine: Engine) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from cli import deploy, recovery
+from cli import clients, deploy
 from cli.drill_run import Drill
 from cli.drill_source import refuse_durable
 from cli.drill_state import Book
@@ -52,7 +52,7 @@ def drill(home: Home, stack: str, progress: Progress, *, destroy: bool) -> int:
                 f"stack {stack} has no restore points to drill with",
                 "set plumbline:recovery.mode to managed, and run make up",
             )
-        kubectl = recovery.kubectl_of(engine, contract)
+        kubectl = clients.kubectl_of(engine, contract)
         return Drill(engine, promised, kubectl, book, report, progress, destroy).run(last, goes_on=goes_on)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from cli.recovery import Kubectl
+    from cli.clients import Kubectl
 
 Json = dict[str, Any]
 KINDS: Final = "pods,jobs,deployments,statefulsets,persistentvolumeclaims,services"

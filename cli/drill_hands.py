@@ -18,9 +18,9 @@ from sandbox.process import ProgramError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cli.clients import Kubectl
     from cli.drill_state import Book, State
     from cli.engine import Engine
-    from cli.recovery import Kubectl
 
 Json = dict[str, Any]
 GREEN, RED = 0, 1

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from cli.clients import Kubectl
     from cli.engine import Engine
-    from cli.recovery import Kubectl
     from sandbox.progress import Progress
 
 Json = dict[str, Any]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from cli.clients import Kubectl
     from cli.drill_stack import Place
     from cli.engine import Engine
-    from cli.recovery import Kubectl
 
 Json = dict[str, Any]
 KEPT: Final = "plumbline-drill-kept-"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from cli.recovery import Kubectl
+    from cli.clients import Kubectl
     from sandbox.progress import Progress
 
 Json = dict[str, Any]

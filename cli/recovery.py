@@ -6,27 +6,21 @@ Nothing of it runs on this machine: the stores are reached from where they are, 
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from cli import deploy, stackfile
+from cli import clients, deploy
 from cli.engine import engine_for
 from cli.recovery_run import CONTAINER, FAILED, WRONG, Run
-from sandbox.cluster.layout import direct
 from sandbox.errors import SandboxError
-from sandbox.process import ProgramError, run
-from sandbox.programs.build import binary
+from sandbox.process import ProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from cli.engine import Engine
+    from cli.clients import Kubectl
     from cli.recovery_run import Ended
     from sandbox.home import Home
 
@@ -56,30 +50,8 @@ _AS_SCHEDULED: Final = frozenset(
 )
 """Words that do what the schedule does. Their Job belongs to the CronJob, whose last success it becomes: an upgrade
 asks for that. A verification of a point of last week, or `--help`, must never count as one."""
-_KUBECTL_SECONDS: Final = 120.0
 _KEPT_SECONDS: Final = 3600
 _TAIL_LINES: Final = 50
-
-
-@dataclass(frozen=True)
-class Kubectl:
-    """kubectl of one stack. begin: program with its kubeconfig and context."""
-
-    begin: tuple[str, ...]
-    environment: dict[str, str]
-
-    def __call__(self, *arguments: str, stdin: str | None = None, timeout: float = _KUBECTL_SECONDS) -> str:
-        """What it printed. timeout: seconds. Raises ProgramError."""
-        try:
-            return run([*self.begin, *arguments], timeout=timeout, env=self.environment, stdin=stdin).stdout
-        except ProgramError as error:  # arguments hold no secret, and without them nobody knows which call it was
-            named = ProgramError((f"kubectl {shlex.join(arguments)}:",), str(error), "")
-            named.output = error.output
-            raise named from error
-
-    def attached(self, *arguments: str) -> int:
-        """Run it in front of the user; its exit code."""
-        return subprocess.run([*self.begin, *arguments], env=self.environment, check=False).returncode
 
 
 def recovery(home: Home, stack: str, words: Sequence[str]) -> int:
@@ -115,22 +87,12 @@ def _in_cluster(home: Home, stack: str, words: Sequence[str]) -> int:
     promised: Json = json.loads(contract.read_text())
     if promised.get("recovery") is None:
         raise SandboxError(f"stack {stack} has no recovery", "set plumbline:recovery.mode to managed, and run make up")
-    return run_job(kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[_word(words)]], words)
+    return run_job(clients.kubectl_of(engine, contract), promised["recovery"]["jobs"][PLACES[_word(words)]], words)
 
 
 def _word(words: Sequence[str]) -> str:
     """The word of the program: options of its own may stand before it."""
     return next((word for word in words if not word.startswith("-")), "")
-
-
-def kubectl_of(engine: Engine, contract: Path) -> Kubectl:
-    """The pinned kubectl with the kubeconfig and context of the stack, whatever is current."""
-    settings = stackfile.config(engine.config_file).get("plumbline:cluster") or {}
-    kubeconfig = settings.get("kubeconfig")
-    context = json.loads(contract.read_text())["cluster"]["context"]
-    begin = [str(binary(engine.home, "kubectl")), f"--context={context}"]
-    begin += [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
-    return Kubectl(tuple(begin), direct(os.environ))
 
 
 @dataclass(frozen=True)

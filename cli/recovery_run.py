@@ -19,7 +19,7 @@ from sandbox.process import ProgramError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cli.recovery import Kubectl
+    from cli.clients import Kubectl
 
 Json = dict[str, Any]
 CONTAINER: Final = "recovery"

@@ -102,12 +102,15 @@ def register_all(
     register(logical_name(component, workload), started_for(runs, others[read_once]) if read_once else runs, after)
 
 
-def started_for(workload: Manifest, config: pulumi.CustomResource) -> Manifest:
-    """The workload, whose pods start anew when their ConfigMap was made anew, by whomever: they carry its uid."""
+def started_for(workload: Manifest, config: pulumi.CustomResource, annotation: str = CONFIG_UID) -> Manifest:
+    """The workload, whose pods start anew when their ConfigMap was made anew, by whomever: they carry its uid.
+
+    annotation: in which they do.
+    """
     uid = cast("k8s.core.v1.ConfigMap", config).metadata.apply(lambda meta: meta.uid)
     spec = workload["spec"]
     meta = spec["template"]["metadata"]
-    marked = {**meta, "annotations": {**meta["annotations"], CONFIG_UID: uid}}
+    marked = {**meta, "annotations": {**meta["annotations"], annotation: uid}}
     return {**workload, "spec": {**spec, "template": {**spec["template"], "metadata": marked}}}
 
 

@@ -22,7 +22,8 @@ WRITTEN_BY_OTHERS = f"{PART_OF}/written-by-others"
 """Annotation of an object of which the stack writes the first content alone: its fields, joined by commas."""
 
 CONFIG_UID = f"{PART_OF}/config-uid"
-"""Annotation of pods that read their configuration once: uid of the ConfigMap that they were made for."""
+DEBUG_UID = f"{PART_OF}/debug-uid"
+"""Annotations of pods that read their configuration once: uids of the ConfigMaps that they were made for."""
 
 POD_SECURITY = "restricted"
 NODE_POD_SECURITY = "privileged"

@@ -133,9 +133,9 @@ class Telemetry:
         """Live pods of Jaeger."""
         return [pod for pod, _ in self._stack.pods_of(TRACES)]
 
-    def config_maps(self, pods: list[Json]) -> dict[str, Json | None]:
-        """Name → the ConfigMap of this name, of every one that these pods read their configuration from."""
-        names = {(pod["metadata"]["namespace"], name) for pod in pods if (name := mounted(pod))}
+    def config_maps(self, pods: list[Json], container: str) -> dict[str, Json | None]:
+        """Name → the ConfigMap of this name, of every one that this container of the pods is configured by."""
+        names = {(pod["metadata"]["namespace"], name) for pod in pods for name in mounted(pod, container) if name}
         found = self._stack.kube.find
         return {name: found(f"/api/v1/namespaces/{namespace}/configmaps/{name}") for namespace, name in sorted(names)}
 

@@ -251,12 +251,16 @@ class Collector(Part):
     namespace, kind, name: its workload. revision: of its configuration, which the metrics of each of its pods show as
     label `plumbline_revision` of `target_info`. otlp: where it takes OTLP over HTTP. metrics_port: in each pod, of its
     own metrics. span_metrics_port: of what it counts from spans and takes by OTLP, None where it exposes none.
+    arguments: with which the container of that name is started; each file that they name is a ConfigMap's, the first
+    that of the revision. debug_revision: of the second, before anybody writes it, None where there is none.
     """
 
     namespace: str
     kind: Literal["DaemonSet", "StatefulSet"]
     name: str
     revision: str
+    arguments: tuple[str, ...] = ()
+    debug_revision: str | None = None
     otlp: Endpoint
     metrics_port: int
     span_metrics_port: int | None = None
@@ -287,10 +291,11 @@ class LogStore(Part):
 
 
 class TraceStore(Part):
-    """What Jaeger keeps. revision: of its configuration, shown as that of a Collector."""
+    """What Jaeger keeps. revision: of its configuration, shown as that of a Collector. arguments: see Collector."""
 
     retention_seconds: int = Field(ge=1)
     revision: str
+    arguments: tuple[str, ...] = ()
 
 
 class Telemetry(Part):

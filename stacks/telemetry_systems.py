@@ -10,6 +10,7 @@ from components.logs.manifests import manifests as logs_manifests
 from components.otel_collector import names as otel
 from components.otel_collector.component import OtelCollector
 from components.otel_collector.config import no_windows, render_agent, render_gateway
+from components.otel_collector.containers import arguments
 from components.otel_collector.lint import lint as lint_collector
 from components.otel_collector.manifests import manifests as collector_manifests
 from components.otel_collector.parts import attributes
@@ -153,6 +154,8 @@ def _collectors(args: OtelCollectorArgs, components: Mapping[str, Component]) ->
             kind="DaemonSet",
             name=otel.AGENT,
             revision=_revision(components[otel.AGENT]),
+            arguments=tuple(arguments(otel.AGENT_FILES)),
+            debug_revision=no_windows(args).revision,
             otlp=Endpoint(service=otel.AGENT, namespace=args.node_namespace, port=otel.HTTP_PORT),
             metrics_port=otel.METRICS_PORT,
         ),
@@ -161,6 +164,7 @@ def _collectors(args: OtelCollectorArgs, components: Mapping[str, Component]) ->
             kind="StatefulSet",
             name=otel.GATEWAY,
             revision=_revision(components[otel.COMPONENT]),
+            arguments=tuple(arguments(otel.GATEWAY_FILES)),
             otlp=Endpoint(service=otel.GATEWAY, namespace=args.namespace, port=otel.HTTP_PORT),
             metrics_port=otel.METRICS_PORT,
             span_metrics_port=otel.SPAN_METRICS_PORT,
@@ -182,7 +186,11 @@ def _collectors(args: OtelCollectorArgs, components: Mapping[str, Component]) ->
 
 
 def _trace_store(settings: Settings, promised: Component) -> TraceStore:
-    return TraceStore(retention_seconds=int(duration_seconds(settings.traces.retention)), revision=_revision(promised))
+    return TraceStore(
+        retention_seconds=int(duration_seconds(settings.traces.retention)),
+        revision=_revision(promised),
+        arguments=traces.ARGUMENTS,
+    )
 
 
 def _revision(promised: Component) -> str:

@@ -10,9 +10,8 @@ from components.otel_collector.containers import container
 from components.otel_collector.names import (
     AGENT,
     AGENT_CONFIG,
-    CONFIG_FILE,
+    AGENT_FILES,
     CONFIG_PATH,
-    DEBUG_FILE,
     DEBUG_PATH,
     POD_LOGS,
     PORTS,
@@ -62,7 +61,7 @@ def _container(args: OtelCollectorArgs) -> Manifest:
         AGENT,
         args.image,
         args.agent,
-        files=(f"{CONFIG_PATH}/{CONFIG_FILE}", f"{DEBUG_PATH}/{DEBUG_FILE}"),
+        files=AGENT_FILES,
         ports=PORTS,
         mounts=[
             {"name": "config", "mountPath": CONFIG_PATH, "readOnly": True},

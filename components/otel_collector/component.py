@@ -8,8 +8,9 @@ import pulumi
 
 from components.kube import register, started_for
 from components.naming import logical_name
+from components.objects import DEBUG_UID
 from components.otel_collector.config import render_agent, render_gateway
-from components.otel_collector.manifests import manifests
+from components.otel_collector.manifests import debug_role, manifests
 from components.otel_collector.names import AGENT, GATEWAY
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class OtelCollector(pulumi.ComponentResource):
             config = _READ_ONCE.get(manifest["kind"])
             opts_ = pulumi.ResourceOptions(parent=self, depends_on=list(before.values()) if config else [])
             made = started_for(manifest, before[config]) if config else manifest
+            if manifest["kind"] == "DaemonSet":
+                made = started_for(made, before[debug_role(args)], DEBUG_UID)
             before[role] = register(logical_name(name, role), made, opts_)
         self.agent_revision = pulumi.Output.from_input(agent.revision)
         self.gateway_revision = pulumi.Output.from_input(gateway.revision)

@@ -33,6 +33,10 @@ _WINDOW: Final = re.compile(
 )
 
 
+class ForeignError(DeployError):
+    """The file is not one that was written here."""
+
+
 @dataclass(frozen=True, kw_only=True, order=True)
 class Window:
     """Lower levels of one workload until a time. workload: its Deployment's, Job's … name, or attribute `workload`.
@@ -69,7 +73,7 @@ def fragment(lowest: str, windows: Iterable[Window] = ()) -> str:
 def parse(text: str, lowest: str) -> tuple[Window, ...]:
     """The windows of a file that `fragment` wrote.
 
-    Raises DeployError for any other text: what is not understood would be lost with the next change.
+    Raises ForeignError for any other text: what is not understood would be lost with the next change.
     """
     try:
         condition = yaml.safe_load(text)["processors"][FILTER]["logs"]["log_record"][0]
@@ -78,9 +82,9 @@ def parse(text: str, lowest: str) -> tuple[Window, ...]:
             for one in _WINDOW.finditer(condition)
         )
     except (yaml.YAMLError, LookupError, TypeError) as error:
-        raise DeployError(_foreign(lowest)) from error
+        raise ForeignError(_foreign(lowest)) from error
     if fragment(lowest, found) != text:
-        raise DeployError(_foreign(lowest))
+        raise ForeignError(_foreign(lowest))
     return found
 
 
@@ -106,8 +110,8 @@ def is_of(workload: str, pod: str) -> bool:
 def _foreign(lowest: str) -> str:
     return (
         f"the file of debug windows is not one that was written for lowest_level {lowest}: it was changed by hand or "
-        f"is of another release; delete the ConfigMap {debug_config(lowest)} beside the agents, then run `make up`, "
-        "which writes it anew, without windows"
+        f"is of another release; `make up` writes the ConfigMap {debug_config(lowest)} anew, without windows, and "
+        "starts the agents again"
     )
 
 

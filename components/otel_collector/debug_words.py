@@ -4,13 +4,18 @@ One JSON object on standard input, one on standard output. The words of the Make
 this program; what it is told and what it tells is all that passes between them.
 
 in:  level    name of the lowest severity that is kept
+     file     its name
      text     the file as it is
      now      seconds since 1970
-     change   null to read; else {namespace, workload, seconds, pods, known}. seconds: 0 ends the window. pods: names of
-              the namespace's pods. known: names of its Deployments and so on, and of workloads by label
+     change   null to read; {mend: true} to write it anew, without windows, if it is of somebody else; else
+              {namespace, workload, seconds, pods, known}. seconds: 0 ends the window. pods: names of the namespace's
+              pods. known: names of its Deployments and so on, and of workloads by label
 out: text     the file as it is to be, the same if nothing changes
+     revision of that file
+     first    revision of the file without windows
      windows  those that are open then: [{namespace, workload, until}], until in seconds since 1970
 or:  error    what is wrong; the exit code is then 1
+     next     what to do about it, if that is no matter of the words
 """
 
 from __future__ import annotations
@@ -22,8 +27,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from components.errors import DeployError
+from components.fixed_config import revision_of
 from components.otel_collector import debug
-from components.otel_collector.debug import Window
+from components.otel_collector.debug import ForeignError, Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +41,27 @@ _SHOWN, _NEAR = 10, 3
 def answer(asked: Json) -> Json:
     """What the program tells. Raises DeployError: a file of somebody else, an unknown workload, a level without use."""
     level, text, now, change = asked["level"], asked["text"], float(asked["now"]), asked["change"]
-    windows = debug.parse(text, level)
-    after = windows if change is None else _changed(windows, level, now, change)
+    first = debug.fragment(level)
+    if change and change.get("mend"):
+        windows, text = _mended(text, first, level)
+        after = windows
+    else:
+        windows = debug.parse(text, level)
+        after = windows if change is None else _changed(windows, level, now, change)
+    text = text if after == windows else debug.fragment(level, after)
     return {
-        "text": text if after == windows else debug.fragment(level, after),
+        "text": text,
+        "revision": revision_of({asked["file"]: text}),
+        "first": revision_of({asked["file"]: first}),
         "windows": [asdict(one) for one in debug.running(after, now)],
     }
+
+
+def _mended(text: str, first: str, level: str) -> tuple[tuple[Window, ...], str]:
+    try:
+        return debug.parse(text, level), text
+    except DeployError:
+        return (), first
 
 
 def _changed(windows: Sequence[Window], level: str, now: float, change: Json) -> tuple[Window, ...]:
@@ -71,6 +92,8 @@ def main() -> int:
     """0, or 1 with an error that is told."""
     try:
         told, code = answer(json.load(sys.stdin)), 0
+    except ForeignError as error:
+        told, code = {"error": str(error), "next": "make up"}, 1
     except DeployError as error:
         told, code = {"error": str(error)}, 1
     json.dump(told, sys.stdout)

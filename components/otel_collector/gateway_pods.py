@@ -8,10 +8,10 @@ from components.fixed_config import volume
 from components.otel_collector.containers import container
 from components.otel_collector.gateway_config import header_variables
 from components.otel_collector.names import (
-    CONFIG_FILE,
     CONFIG_PATH,
     GATEWAY,
     GATEWAY_CONFIG,
+    GATEWAY_FILES,
     PORTS,
     QUEUE_PATH,
     SPAN_METRICS_PORT,
@@ -51,7 +51,7 @@ def _container(args: OtelCollectorArgs) -> Manifest:
         GATEWAY,
         args.image,
         args.gateway,
-        files=(f"{CONFIG_PATH}/{CONFIG_FILE}",),
+        files=GATEWAY_FILES,
         ports={**PORTS, SPAN_METRICS_PORT_NAME: SPAN_METRICS_PORT},
         mounts=[
             {"name": "config", "mountPath": CONFIG_PATH, "readOnly": True},

@@ -66,9 +66,7 @@ def _agent_objects(args: OtelCollectorArgs, rendered: Rendered) -> dict[str, Man
     found = {
         "agent-service-account": exporters.service_account(AGENT, where, own),
         "agent-config": fixed_config_map(AGENT_CONFIG, where, own, rendered),
-        _debug_role(args): config_map(
-            debug_config(args.lowest_level), where, own, no_windows(args).files, {WRITTEN_BY_OTHERS: "data"}
-        ),
+        debug_role(args): _debug_config_map(args, own),
         "agent-service": {**reached, "spec": {**reached["spec"], "internalTrafficPolicy": "Local"}},
     }
     if K8S_ATTRIBUTES in args.abilities:
@@ -79,9 +77,17 @@ def _agent_objects(args: OtelCollectorArgs, rendered: Rendered) -> dict[str, Man
     return found
 
 
-def _debug_role(args: OtelCollectorArgs) -> str:
+def debug_role(args: OtelCollectorArgs) -> str:
     """With the level, as the object's name: one object that changed its name would keep its old content."""
     return f"agent-debug-{args.lowest_level.lower()}"
+
+
+def _debug_config_map(args: OtelCollectorArgs, own: dict[str, str]) -> Manifest:
+    """`make debug-logs` writes the file and, beside it, the revision of what it wrote."""
+    first = no_windows(args)
+    written = f'data,metadata.annotations["{REVISION_ANNOTATION}"]'
+    annotations = {WRITTEN_BY_OTHERS: written, REVISION_ANNOTATION: first.revision}
+    return config_map(debug_config(args.lowest_level), args.node_namespace, own, first.files, annotations)
 
 
 def _lookups(args: OtelCollectorArgs) -> dict[str, Manifest]:

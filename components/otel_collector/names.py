@@ -39,6 +39,9 @@ CONFIG_PATH: Final = "/etc/otelcol"
 CONFIG_FILE: Final = "collector.yaml"
 DEBUG_PATH: Final = "/etc/otelcol-debug"
 DEBUG_FILE: Final = "debug.yaml"
+AGENT_FILES: Final = (f"{CONFIG_PATH}/{CONFIG_FILE}", f"{DEBUG_PATH}/{DEBUG_FILE}")
+GATEWAY_FILES: Final = (f"{CONFIG_PATH}/{CONFIG_FILE}",)
+"""What each is started with; of two files the later one wins."""
 QUEUE_PATH: Final = "/var/lib/otelcol"
 POD_LOGS: Final = "/var/log/pods"
 REVISION: Final = "plumbline.revision"

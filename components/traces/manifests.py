@@ -16,8 +16,8 @@ from components.pods import headless, one_pod, quantities, restricted_container,
 from components.prometheus.manifests import REVISION_ANNOTATION
 from components.storage import claim
 from components.traces.names import (
+    ARGUMENTS,
     CLAIM,
-    CONFIG_FILE,
     CONFIG_MAP,
     CONFIG_PATH,
     DATA_PATH,
@@ -102,7 +102,7 @@ def _container(args: TracesArgs) -> Manifest:
         "name": NAME,
         "image": args.image.reference,
         "imagePullPolicy": "IfNotPresent",
-        "args": [f"--config={CONFIG_PATH}/{CONFIG_FILE}"],
+        "args": [*ARGUMENTS],
         "env": [runtime_limit(args.memory_bytes)],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in PORTS.items()],
         "resources": quantities(args.resources),

@@ -29,6 +29,7 @@ LOCAL_PORT: Final = 16685
 
 CONFIG_PATH: Final = "/etc/jaeger"
 CONFIG_FILE: Final = "jaeger.yaml"
+ARGUMENTS: Final = (f"--config={CONFIG_PATH}/{CONFIG_FILE}",)
 DATA_PATH: Final = "/jaeger"
 
 

@@ -25,6 +25,19 @@ def config_map_at(spec: Json, container: str, point: str) -> str | None:
     return name
 
 
+def config_map_of(spec: Json, container: str, path: str) -> str | None:
+    """Name of the ConfigMap that a file of the container is from, or None if it is from anything else.
+
+    Of several mounts the one that is nearest to the file counts. One that shows a part of its volume is anything else.
+    """
+    mounts = next((c.get("volumeMounts") or [] for c in spec["containers"] if c["name"] == container), [])
+    above = [mount for mount in mounts if f"{path}/".startswith(f"{mount['mountPath'].rstrip('/')}/")]
+    nearest = max(above, key=lambda mount: len(mount["mountPath"].rstrip("/")), default=None)
+    if nearest is None or nearest.get("subPath") or nearest.get("subPathExpr"):
+        return None
+    return config_map_at(spec, container, nearest["mountPath"])
+
+
 def is_claim(spec: Json, container: str, claim: Claim, subject: str) -> list[Problem]:
     """The contracted claim is what is mounted: a volume of the pod's own dies with the pod."""
     subject = f"{subject} at {claim.mounted_at}"

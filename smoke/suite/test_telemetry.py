@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Tier = Literal["agent", "gateway"]
+JAEGER = "jaeger"
+"""Name of its container."""
 
 
 @check("telemetry.config")
@@ -29,10 +31,12 @@ def test_config(stack: Stack) -> str:
     def probe() -> list[Problem]:
         problems = []
         for tier in tiers:
-            pods, expected = stack.telemetry.pods(tier), stack.telemetry.collector(tier).revision
+            pods, collector = stack.telemetry.pods(tier), stack.telemetry.collector(tier)
+            expected = collector.revision
             shown = _revisions(stack, tier, pods)
             told[tier] = f"{len(pods)} pods of the {tier} run revision {expected}, which is what they mount"
-            problems += fixed(tier, pods, stack.telemetry.config_maps(pods), expected)
+            maps = stack.telemetry.config_maps(pods, collector.name)
+            problems += fixed(tier, pods, maps, collector.name, collector)
             names = [pod["metadata"]["name"] for pod in pods]
             problems += telemetry.configured(tier, names, shown, expected)
         return problems
@@ -110,14 +114,14 @@ def test_traces_retention(stack: Stack) -> str:
     def probe() -> list[Problem]:
         pods = stack.telemetry.store_pods()
         names = [pod["metadata"]["name"] for pod in pods]
-        config_maps = stack.telemetry.config_maps(pods)
+        config_maps = stack.telemetry.config_maps(pods, JAEGER)
         files = {
             file: text for found in config_maps.values() for file, text in ((found or {}).get("data") or {}).items()
         }
         shown = {name: telemetry.shown_revisions(own) for name, own in stack.telemetry.store_metrics().items()}
         return [
             *telemetry.traces_kept(files, promised.retention_seconds),
-            *fixed("Jaeger", pods, config_maps, promised.revision),
+            *fixed("Jaeger", pods, config_maps, JAEGER, promised),
             *telemetry.configured("Jaeger", names, shown, promised.revision),
         ]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from cli import deploy, drill, drill_hands, drill_run, drill_stack, recovery
+from cli import clients, deploy, drill, drill_hands, drill_run, drill_stack, recovery
 from cli.drill_stack import DOOR
 from cli.engine import Engine
 from cli.recovery import Outcome
@@ -241,7 +241,7 @@ def install(monkeypatch: pytest.MonkeyPatch, world: World, checkout: Path) -> No
     monkeypatch.setattr(deploy, "write_contract", world.contract_of)
     monkeypatch.setattr(deploy, "prove", lambda *_: world.event("smoke"))
     monkeypatch.setattr(build, "ensure", lambda *_: None)
-    monkeypatch.setattr(recovery, "kubectl_of", lambda *_: world)
+    monkeypatch.setattr(clients, "kubectl_of", lambda *_: world)
     monkeypatch.setattr(recovery, "outcome_of", world.outcome)
     monkeypatch.setattr(drill_stack, "GONE_SECONDS", 0.3)
     monkeypatch.setattr(drill_stack, "PAUSE_SECONDS", 0.0)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli import debug_logs, deploy, recovery
-from cli.debug_logs import Agents, Change, agents, asked, put, seconds_of, shown
+from cli import clients, debug_file, debug_logs, deploy
+from cli.debug_file import Agents, Change, agents, put
+from cli.debug_logs import asked, seconds_of, shown
+from components.fixed_config import revision_of
 from components.otel_collector.debug import Window, fragment, parse
 from components.otel_collector.names import DEBUG_FILE, debug_config
 from sandbox.errors import SandboxError
@@ -42,21 +44,27 @@ class Cluster:
         self.version = 7
         self.conflicts, self.code = 0, 0
         self.volumes = ["otel-agent-config", debug_config(level)]
+        self.written: dict[str, str] = {}
+        self.started: dict[str, str] = {}
         self.calls: list[tuple[str, ...]] = []
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> str:
         self.calls.append(arguments)
         _, namespace, word, kind, *_ = arguments
+        if (word, kind) == ("patch", "daemonset"):
+            patch = json.loads(arguments[arguments.index("-p") + 1])
+            self.started |= patch["spec"]["template"]["metadata"]["annotations"]
+            return ""
         if word == "patch":
             return self._patched(json.loads(stdin or ""))
-        if word == "rollout":
-            return ""
         if kind == "daemonset":
             volumes = [{"name": name, "configMap": {"name": name}} for name in self.volumes] + [{"name": "data"}]
-            return json.dumps({"spec": {"template": {"spec": {"volumes": volumes}}}})
+            template = {"metadata": {"annotations": self.started}, "spec": {"volumes": volumes}}
+            return json.dumps({"spec": {"template": template}})
         if kind == "configmap":
             assert (namespace, arguments[4]) == ("plumbline-node", debug_config(self.level))
-            meta = {"name": arguments[4], "namespace": namespace, "resourceVersion": str(self.version)}
+            meta: Json = {"name": arguments[4], "namespace": namespace, "resourceVersion": str(self.version)}
+            meta |= {"annotations": self.written} if self.written else {}
             return json.dumps({"metadata": meta, "data": self.data})
         items = [_object("Deployment", "trainer"), _object("Pod", "trainer-7c9d8f6b5d-x2v4q", "ranks")]
         return json.dumps({"items": items if namespace == "team-a" else []})
@@ -76,6 +84,7 @@ class Cluster:
                 ["kubectl"], "exited with 1", "Error from server (Conflict): the object has been modified"
             )
         self.data = {**self.data, **patch["data"]}
+        self.written |= patch["metadata"]["annotations"]
         return ""
 
     @property
@@ -84,7 +93,8 @@ class Cluster:
 
     @property
     def rolled(self) -> list[str]:
-        return [call[3] for call in self.calls if call[2] == "rollout"]
+        words: dict[tuple[str, ...], str] = {("patch", "daemonset"): "restart", ("rollout", "status"): "status"}
+        return [words[call[2:4]] for call in self.calls if call[2:4] in words]
 
 
 def _object(kind: str, name: str, workload: str = "") -> Json:
@@ -97,8 +107,8 @@ def change(cluster: Cluster, wanted: Change = OPENED) -> list[Json]:
 
 
 def test_names_are_those_of_the_component() -> None:
-    assert debug_config("INFO") == debug_logs.CONFIG_MAP + "info"
-    assert POD_LABELS["workload"] == debug_logs.WORKLOAD_LABEL
+    assert debug_config("INFO") == debug_file.CONFIG_MAP + "info"
+    assert POD_LABELS["workload"] == debug_file.WORKLOAD_LABEL
 
 
 @pytest.mark.parametrize(
@@ -141,6 +151,10 @@ def test_window_is_written_agents_start_again_and_it_is_told(capsys: pytest.Capt
     assert [one["until"] for one in windows] == [window.until]
     assert cluster.rolled == ["restart", "status"]
     assert "team-a/trainer" in capsys.readouterr().out
+    own = revision_of(cluster.data)
+    assert cluster.written == {"plumbline/config-revision": own}
+    assert cluster.started["plumbline/debug-revision"] == f"otel-debug-info-{own}"
+    assert cluster.started["kubectl.kubernetes.io/restartedAt"]
 
 
 def test_a_pod_and_a_workload_by_its_label_are_known() -> None:
@@ -197,8 +211,9 @@ def test_agents_that_do_not_come_back_are_told() -> None:
 def test_a_file_of_somebody_else_stays() -> None:
     cluster = Cluster()
     cluster.data = {DEBUG_FILE: "processors: {}\n"}
-    with pytest.raises(SandboxError, match="delete the ConfigMap otel-debug-info"):
+    with pytest.raises(SandboxError, match="writes the ConfigMap otel-debug-info anew") as error:
         change(cluster)
+    assert error.value.remedy == "make up"
     assert cluster.data == {DEBUG_FILE: "processors: {}\n"}
 
 
@@ -252,7 +267,7 @@ def test_the_word_lists_what_is_open(
     monkeypatch.setattr(debug_logs, "engine_for", lambda *_: local)
     monkeypatch.setattr(deploy, "require_running", lambda _: None)
     monkeypatch.setattr(deploy, "write_contract", lambda *_: contract)
-    monkeypatch.setattr(recovery, "kubectl_of", lambda *_: cluster)
+    monkeypatch.setattr(clients, "kubectl_of", lambda *_: cluster)
     assert debug_logs.debug_logs(home, "local", Progress(stream=io.StringIO()), "list", "30m") == 0
     assert "team-a/trainer  until " in capsys.readouterr().out
     assert cluster.rolled == []

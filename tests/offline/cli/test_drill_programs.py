@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli import drill_hands, drill_report, recovery
+from cli import clients, drill_hands, drill_report, recovery
 from cli.drill_hands import Hands
 from cli.drill_state import Book, State
 from cli.drill_writer import WINDOW
@@ -40,7 +40,7 @@ def hands(local: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Han
     """Hands whose programs are not started."""
     write(local.config_file, "config:\n  plumbline:cluster:\n    kubeconfig: /k/config\n")
     monkeypatch.setattr(Hands, "_environment", lambda _: {})
-    return Hands(local, recovery.Kubectl((), {}), Book(tmp_path))
+    return Hands(local, clients.Kubectl((), {}), Book(tmp_path))
 
 
 def test_judge_is_told_what_happened_when(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

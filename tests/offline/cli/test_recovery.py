@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli import recovery, recovery_run
+from cli import clients, recovery_run
 from cli.recovery import Outcome, manifest, outcome_of, run_job
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
@@ -124,6 +124,6 @@ def test_call_of_kubectl_that_fails_is_named_with_its_words(tmp_path: Path) -> N
     program.write_text("#!/bin/sh\ncat >/dev/null\necho no such thing >&2\nexit 1\n")
     program.chmod(0o755)
     with pytest.raises(ProgramError, match=r"kubectl -n a get 'pod b': .*exited with 1: no such thing") as caught:
-        recovery.Kubectl((str(program),), {"PATH": "/usr/bin:/bin"})("-n", "a", "get", "pod b", stdin="hidden")
+        clients.Kubectl((str(program),), {"PATH": "/usr/bin:/bin"})("-n", "a", "get", "pod b", stdin="hidden")
     assert caught.value.output == "no such thing\n"
     assert "hidden" not in str(caught.value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli import deploy, recovery, recovery_run
+from cli import clients, deploy, recovery, recovery_run
 from cli.recovery import Outcome, outcome_of, run_job
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
@@ -235,7 +235,7 @@ def test_only_the_program_says_that_something_is_bad(
 ) -> None:
     assert stack
     monkeypatch.setattr(recovery_run, "_START_SECONDS", 0.05)
-    monkeypatch.setattr(recovery, "kubectl_of", lambda *_: cluster)
+    monkeypatch.setattr(clients, "kubectl_of", lambda *_: cluster)
     assert recovery.recovery(None, "local", VERIFY) == code  # type: ignore[arg-type]  # nothing of it is asked
     assert capsys.readouterr().err.startswith(told)
 

@@ -101,13 +101,14 @@ def _name(urn: str) -> str:
 
 
 def taken_uids(registered: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Name of a workload → uid of the ConfigMap that its pods carry, which is taken off the inputs given."""
+    """Name of a workload → uids of the ConfigMaps that its pods carry, which are taken off the inputs given."""
     found = {}
     for inputs in registered:
         template = (inputs.get("spec") or {}).get("template") or {}
         annotations = (template.get("metadata") or {}).get("annotations") or {}
-        if "plumbline/config-uid" in annotations:
-            found[str(inputs["metadata"]["name"])] = str(annotations.pop("plumbline/config-uid"))
+        uids = [annotations.pop(f"plumbline/{what}-uid", None) for what in ("config", "debug")]
+        if any(uids):
+            found[str(inputs["metadata"]["name"])] = ", ".join(str(uid) for uid in uids if uid)
     return found
 
 

@@ -114,7 +114,7 @@ def test_every_manifest_is_registered_as_it_is(local: Settings, deployed: Record
     plain = [r for r in made if not r.type.endswith((":Secret", ":Release"))]
     marked = [r.inputs["metadata"]["annotations"].pop(ROOT, None) for r in plain if r.type.endswith("Claim")]
     assert taken_uids(r.inputs for r in plain) == {
-        "otel-agent": "uid of otel-collector-agent-config",
+        "otel-agent": "uid of otel-collector-agent-config, uid of otel-collector-agent-debug-info",
         "otel-gateway": "uid of otel-collector-gateway-config",
         "jaeger": "uid of jaeger-config",
     }
@@ -201,7 +201,10 @@ def test_collectors_are_registered_after_the_stores_that_they_send_to(deployed: 
 
 
 def test_engine_leaves_windows_of_debugging_alone(deployed: Recording) -> None:
-    assert deployed.named("otel-collector-agent-debug-info").ignored == ("data",)
+    assert deployed.named("otel-collector-agent-debug-info").ignored == (
+        "data",
+        'metadata.annotations["plumbline/config-revision"]',
+    )
     assert [r.name for r in deployed.resources if r.ignored] == ["otel-collector-agent-debug-info"]
 
 

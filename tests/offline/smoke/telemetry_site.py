@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import threading
 from contextlib import ExitStack
@@ -9,7 +10,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from components.fixed_config import fixed_config_map, volume
-from components.otel_collector.config import render_agent, render_gateway
+from components.otel_collector.config import no_windows, render_agent, render_gateway
+from components.otel_collector.containers import arguments
+from components.otel_collector.manifests import manifests as otel_manifests
+from components.otel_collector.names import AGENT_FILES, GATEWAY_FILES
+from components.traces.names import ARGUMENTS as JAEGER_ARGUMENTS
 from signals.catalogue.labels import WORKLOAD_IDENTITY
 from smoke.access.exposition import parse
 from smoke.access.http import Client
@@ -24,7 +29,6 @@ from tests.offline.smoke.telemetry_programs import NODE, Ports, Ways
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from components.fixed_config import Rendered
     from tests.offline.smoke.conftest import World
     from tests.offline.smoke.fakes import Answer
     from tests.offline.smoke.telemetry_programs import Stores
@@ -52,7 +56,7 @@ class Site:
             "gateway": render_gateway(self._told).revision,
             "agent": render_agent(self._told).revision,
         }
-        self.config_maps: dict[str, Json] = {}
+        self.config_maps: dict[str, list[Json]] = {}
         self._open, self._gateway = ExitStack(), ExitStack()
         self._number = 0
         self._restart: threading.Thread | None = None
@@ -96,12 +100,15 @@ class Site:
         gateway = {
             **{"namespace": objects.NAMESPACE, "kind": "StatefulSet", "name": "otel-gateway"},
             "revision": self.revisions["gateway"],
+            "arguments": arguments(GATEWAY_FILES),
             "otlp": {"service": "otel-gateway", "port": 4318, "url": f"http://127.0.0.1:{self.gateway.http}"},
             **{"metrics_port": 8888, "span_metrics_port": 8889},
         }
         agent = {
             **{"namespace": AGENTS, "kind": "DaemonSet", "name": "otel-agent"},
             "revision": self.revisions["agent"],
+            "arguments": arguments(AGENT_FILES),
+            "debug_revision": no_windows(self._told).revision,
             "otlp": {"service": "otel-agent", "port": 4318, "url": f"http://127.0.0.1:{self.agent.http}"},
             "metrics_port": 8888,
         }
@@ -114,7 +121,11 @@ class Site:
             "resource_attributes": programs.CLUSTER,
             "identity": list(WORKLOAD_IDENTITY),
             "logs": {"retention_seconds": programs.RETENTION, "retention_bytes": programs.BYTES},
-            "traces": {"retention_seconds": 48 * 3600, "revision": self.stores.jaeger_config.revision},
+            "traces": {
+                "retention_seconds": 48 * 3600,
+                "revision": self.stores.jaeger_config.revision,
+                "arguments": JAEGER_ARGUMENTS,
+            },
         }
 
     def _components(self) -> Json:
@@ -144,9 +155,15 @@ class Site:
         found[f"/api/v1/namespaces/{AGENTS}/pods"] = [_pod("otel-agent-x", "otel-agent", AGENTS)]
         gateway, jaeger = found[f"{BASE}/pods"][-2:]
         (agent,) = found[f"/api/v1/namespaces/{AGENTS}/pods"]
-        self._configure(gateway, "otel-gateway-config", render_gateway(self._told))
-        self._configure(agent, "otel-agent-config", render_agent(self._told))
-        self._configure(jaeger, "jaeger-config", self.stores.jaeger_config)
+        made = otel_manifests(self._told, render_agent(self._told), render_gateway(self._told))
+        self._configure(gateway, "otel-gateway", made["gateway-stateful-set-0"], [made["gateway-config"]])
+        agents = [made["agent-config"], made["agent-debug-info"]]
+        self._configure(agent, "otel-agent", made["agent-daemon-set"], agents)
+        config = fixed_config_map("jaeger-config", objects.NAMESPACE, {}, self.stores.jaeger_config)
+        mounts = [{"name": "config", "mountPath": "/etc/jaeger"}]
+        container = {"name": "jaeger", "image": "jaeger:1", "args": [*JAEGER_ARGUMENTS], "volumeMounts": mounts}
+        spec = {"containers": [container], "volumes": [volume("jaeger-config", self.stores.jaeger_config.revision)]}
+        self._configure(jaeger, "jaeger", {"spec": {"template": {"spec": spec}}}, [config])
         self.world.api.create = self._create  # type: ignore[method-assign]  # the kubelet of this site
         self._delete = self.world.api.delete
         self.world.api.delete = self._kill  # type: ignore[method-assign]  # as above
@@ -155,16 +172,18 @@ class Site:
         self._forward("otel-agent-x", 8888, self.agent.own)
         self._forward("jaeger-0", 8888, self.stores.jaeger_ports.own)
 
-    def _configure(self, pod: Json, begin: str, files: Rendered) -> None:
-        """Make the ConfigMap, and the pod for it. The program itself runs a file of its own, with other addresses."""
-        namespace = pod["metadata"]["namespace"]
-        made = fixed_config_map(begin, namespace, {}, files)
-        name = made["metadata"]["name"]
-        made["metadata"]["uid"] = f"uid-{name}"
-        pod["metadata"]["annotations"] = {"plumbline/config-uid": f"uid-{name}"}
-        pod["spec"]["volumes"] = [volume(begin, files.revision)]
-        self.config_maps[begin] = made
-        self.world.api.objects[f"/api/v1/namespaces/{namespace}/configmaps/{name}"] = made
+    def _configure(self, pod: Json, name: str, workload: Json, config_maps: list[Json]) -> None:
+        """Make the ConfigMaps, and the pod for them. The program itself runs another file, with other addresses."""
+        spec = workload["spec"]["template"]["spec"]
+        pod["spec"] |= {"containers": spec["containers"], "volumes": spec["volumes"]}
+        pod["metadata"]["annotations"] = {}
+        for made, annotation in zip(config_maps, ("plumbline/config-uid", "plumbline/debug-uid"), strict=False):
+            own = copy.deepcopy(made)
+            namespace, name_ = pod["metadata"]["namespace"], own["metadata"]["name"]
+            own["metadata"]["uid"] = f"uid-{name_}"
+            pod["metadata"]["annotations"][annotation] = f"uid-{name_}"
+            self.config_maps.setdefault(name, []).append(own)
+            self.world.api.objects[f"/api/v1/namespaces/{namespace}/configmaps/{name_}"] = own
 
     def _forward(self, pod: str, port: int, to: int) -> None:
         (self.directory / "bin" / f"target-pod-{pod}-{port}").write_text(f"127.0.0.1:{to}")

@@ -95,16 +95,19 @@ def test_configuration_that_somebody_changed_is_red_although_its_own_revision_is
 ) -> None:
     _hurry(monkeypatch, 2.0)
     site = make()
-    for name, file in (("otel-gateway-config", "collector.yaml"), ("jaeger-config", "jaeger.yaml")):
-        data = site.config_maps[name]["data"]
-        data[file] += "# by hand\n"
-    site.config_maps["otel-agent-config"]["metadata"]["uid"] = "made again"
-    site.config_maps["jaeger-config"]["immutable"] = False
+    (gateway,), (agent, debug), (jaeger,) = (site.config_maps[f"{n}"] for n in ("otel-gateway", "otel-agent", "jaeger"))
+    for made, file in ((gateway, "collector.yaml"), (jaeger, "jaeger.yaml"), (debug, "debug.yaml")):
+        made["data"][file] += "# by hand\n"
+    agent["metadata"]["uid"] = "made again"
+    jaeger["immutable"] = False
     code, told = site.run("telemetry.config", "traces.retention")
     assert code == 1, told
-    gateway, agent = (site.config_maps[f"otel-{tier}-config"]["metadata"]["name"] for tier in ("gateway", "agent"))
-    assert f"ConfigMap {gateway}: seen files of revision r" in told["telemetry.config"]
-    assert f"agent, pod otel-agent-x: seen made for another ConfigMap {agent}" in told["telemetry.config"]
+    names = {one["metadata"]["name"] for one in (gateway, agent)}
+    for name in names:
+        assert name in told["telemetry.config"]
+    assert f"ConfigMap {gateway['metadata']['name']}: seen files of revision r" in told["telemetry.config"]
+    assert "agent, pod otel-agent-x: seen made for another ConfigMap otel-agent-config-r" in told["telemetry.config"]
+    assert "ConfigMap otel-debug-info: seen revision r" in told["telemetry.config"]
     assert "files of revision r" in told["traces.retention"]
     assert "can be changed; expected immutable: true" in told["traces.retention"]
 

@@ -11,6 +11,7 @@ import pytest
 
 from cli.engine import ROOT
 from components.errors import DeployError
+from components.fixed_config import revision_of
 from components.otel_collector.debug import Window, fragment, is_of
 from components.otel_collector.debug_words import answer
 
@@ -22,7 +23,10 @@ ENDED = Window(namespace="team-a", workload="old", until=1_000_000)
 
 def asked(*windows: Window, level: str = "INFO", **change: Any) -> Json:  # noqa: ANN401  # members of `change`
     wanted = {"namespace": "team-b", "seconds": 1800, "pods": [], "known": [], **change} if change else None
-    return {"level": level, "text": fragment(level, windows), "now": NOW, "change": wanted}
+    return {
+        **{"level": level, "file": "debug.yaml", "text": fragment(level, windows)},
+        **{"now": NOW, "change": wanted},
+    }
 
 
 def test_a_window_is_opened_beside_others_and_those_that_ended_go() -> None:
@@ -87,8 +91,19 @@ def test_nothing_is_opened_where_every_record_is_kept() -> None:
 
 def test_a_file_of_somebody_else_is_not_written_over_and_says_how_to_get_a_new_one() -> None:
     question = asked(workload="api", known=["api"]) | {"text": fragment("INFO", [OPEN]) + "# mine\n"}
-    with pytest.raises(DeployError, match=r"delete the ConfigMap otel-debug-info .*, then run `make up`"):
+    with pytest.raises(DeployError, match=r"`make up` writes the ConfigMap otel-debug-info anew"):
         answer(question)
+    code, told = _program(question)
+    assert (code, told["next"]) == (1, "make up")
+
+
+def test_mending_keeps_what_was_written_here_and_nothing_else() -> None:
+    question = asked(OPEN) | {"change": {"mend": True}}
+    told = answer(question)
+    assert (told["text"], told["revision"]) == (question["text"], revision_of({"debug.yaml": question["text"]}))
+    assert told["first"] == revision_of({"debug.yaml": fragment("INFO")})
+    told = answer(question | {"text": question["text"] + "# mine\n"})
+    assert (told["text"], told["revision"], told["windows"]) == (fragment("INFO"), told["first"], [])
 
 
 @pytest.mark.parametrize(

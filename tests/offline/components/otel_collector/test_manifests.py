@@ -14,7 +14,7 @@ import yaml
 from components import kube
 from components.otel_collector.abilities import K8S_ATTRIBUTES, LOAD_BALANCING
 from components.otel_collector.component import OtelCollector
-from components.otel_collector.config import render_agent, render_gateway
+from components.otel_collector.config import no_windows, render_agent, render_gateway
 from components.otel_collector.manifests import manifests
 from components.otel_collector.validate import validate
 from components.policy import violations
@@ -289,7 +289,10 @@ def test_only_an_agent_that_asks_the_api_server_has_rights_there() -> None:
 def test_debug_windows_are_kept_and_another_level_has_another_object() -> None:
     """What somebody wrote would else hold on to the old level for ever."""
     found = built()["agent-debug-info"]
-    assert found["metadata"]["annotations"] == {"plumbline/written-by-others": "data"}
+    assert found["metadata"]["annotations"] == {
+        "plumbline/written-by-others": 'data,metadata.annotations["plumbline/config-revision"]',
+        "plumbline/config-revision": no_windows(ARGS).revision,
+    }
     assert list(found["data"]) == ["debug.yaml"]
     louder = args(lowest_level="WARN")
     assert built(louder)["agent-debug-warn"]["metadata"]["name"] == "otel-debug-warn"
@@ -306,14 +309,15 @@ def test_what_others_write_is_registered_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(kube.KINDS, ("v1", "ConfigMap"), made)
     for role in ("agent-debug-info", "agent-config"):
         kube.register(role, built()[role], pulumi.ResourceOptions())
-    assert seen == {"agent-debug-info": ["data"], "agent-config": None}
+    written = ["data", 'metadata.annotations["plumbline/config-revision"]']
+    assert seen == {"agent-debug-info": written, "agent-config": None}
 
 
 def test_component_restarts_one_replica_after_another_and_agents_last() -> None:
     recorded = record(lambda: OtelCollector("otel-collector", THREE))
     registered = {r.name: r.inputs for r in recorded.resources if r.type.startswith("kubernetes:")}
     assert taken_uids(registered.values()) == {
-        "otel-agent": "uid of otel-collector-agent-config",
+        "otel-agent": "uid of otel-collector-agent-config, uid of otel-collector-agent-debug-info",
         **dict.fromkeys(("otel-gateway", "otel-gateway-1", "otel-gateway-2"), "uid of otel-collector-gateway-config"),
     }
     assert registered == {f"otel-collector-{role}": m for role, m in built(THREE).items()}
