@@ -18,6 +18,7 @@ from components.otel_collector import debug
 from components.otel_collector.names import (
     AGENT,
     CONFIG_FILE,
+    CONFIG_PATH,
     DEBUG_FILE,
     GATEWAY,
     GATEWAY_CONFIG,
@@ -48,6 +49,7 @@ _NOWHERE: Final = "plumbline.dev/nowhere"
 _ENOUGH: Final = 5
 """Refusals after which a flood ends."""
 _BY_HAND: Final = f"{GATEWAY_CONFIG}-by-hand"
+_PATH: Final = "/etc/by-hand"
 
 
 @contextmanager
@@ -106,17 +108,16 @@ def windows() -> tuple[debug.Window, ...]:
 def gateway_with(stack: Stack, change: Callable[[Json], None], container: Json | None = None) -> Iterator[None]:
     """The gateway with another configuration, which it really runs. change: edits it in place.
 
-    container: fields of its container that change with it.
+    Its own stays mounted beside the other one, and is not read. container: fields of its container that change with it.
     """
     revision = stack.telemetry.collector("gateway").revision
-    template = get(f"statefulset/{GATEWAY}", "-n", NAMESPACE)["spec"]["template"]["spec"]
-    was = {key: value for key, value in template["containers"][0].items() if key in (container or {})}
+    spec = get(f"statefulset/{GATEWAY}", "-n", NAMESPACE)["spec"]["template"]["spec"]
     try:
         _create(_config(revision, change), _BY_HAND)
-        _runs(stack, CHANGED, _mounting(_BY_HAND, container or {}))
+        _runs(stack, CHANGED, _reading_another(spec, container or {}))
         yield
     finally:
-        _runs(stack, revision, _mounting(fixed_name(GATEWAY_CONFIG, revision), was))
+        _runs(stack, revision, spec)
         kubectl("delete", "configmap", _BY_HAND, "-n", NAMESPACE, "--ignore-not-found")
 
 
@@ -127,6 +128,18 @@ def make_again(stack: Stack, change: Callable[[Json], None]) -> None:
     name = fixed_name(GATEWAY_CONFIG, revision)
     kubectl("delete", "configmap", name, "-n", NAMESPACE)
     _create(made, name)
+
+
+def drop_lines_of(namespace: str) -> None:
+    """Agents that drop what a namespace logs: somebody adds it to the file that stands beside theirs."""
+    name = debug_config(LOWEST)
+    document = yaml.safe_load(get(f"configmap/{name}", "-n", NODES)["data"][DEBUG_FILE])
+    conditions = document["processors"][debug.FILTER]["logs"]["log_record"]
+    conditions.append(f'resource.attributes["k8s.namespace.name"] == "{namespace}"')
+    patch = json.dumps({"data": {DEBUG_FILE: yaml.safe_dump(document, sort_keys=False)}})
+    kubectl("patch", "configmap", name, "-n", NODES, "--type=merge", "-p", patch)
+    kubectl("delete", "pods", "-n", NODES, "-l", f"app.kubernetes.io/name={AGENT}")
+    rolled_out(f"daemonset/{AGENT}", NODES)
 
 
 def _config(revision: str, change: Callable[[Json], None], says: str = CHANGED) -> str:
@@ -147,16 +160,23 @@ def _create(text: str, name: str) -> None:
     kubectl("create", "-f", "-", stdin=json.dumps(made))
 
 
-def _mounting(name: str, container: Json) -> str:
-    """Patch of the gateway's StatefulSet."""
-    volumes = [{"name": "config", "configMap": {"name": name}}]
-    pod = {"volumes": volumes, "containers": [{"name": GATEWAY, **container}]}
-    return json.dumps({"spec": {"template": {"spec": pod}}})
+def _reading_another(spec: Json, container: Json) -> Json:
+    """The pod of the gateway, which reads the other file."""
+    (own,) = spec["containers"]
+    first, *others = own["args"]
+    assert first == f"--config={CONFIG_PATH}/{CONFIG_FILE}"
+    mounts = [*own["volumeMounts"], {"name": "by-hand", "mountPath": _PATH, "readOnly": True}]
+    variables = {one["name"] for one in container.get("env", ())}
+    environment = [one for one in own["env"] if one["name"] not in variables] + [*container.get("env", ())]
+    changed = {**own, **container, "env": environment, "args": [f"--config={_PATH}/{CONFIG_FILE}", *others]}
+    volumes = [*spec["volumes"], {"name": "by-hand", "configMap": {"name": _BY_HAND}}]
+    return {**spec, "volumes": volumes, "containers": [{**changed, "volumeMounts": mounts}]}
 
 
-def _runs(stack: Stack, revision: str, patch: str) -> None:
-    """Patch the gateway, and wait until it shows a revision."""
-    kubectl("patch", "statefulset", GATEWAY, "-n", NAMESPACE, "--type=strategic", "-p", patch)
+def _runs(stack: Stack, revision: str, spec: Json) -> None:
+    """Give the gateway another pod, and wait until it shows a revision."""
+    patch = json.dumps([{"op": "replace", "path": "/spec/template/spec", "value": spec}])
+    kubectl("patch", "statefulset", GATEWAY, "-n", NAMESPACE, "--type=json", "-p", patch)
     rolled_out(f"statefulset/{GATEWAY}")
 
     def shown() -> bool:
@@ -258,6 +278,11 @@ def rolled_out(workload: str, namespace: str = NAMESPACE) -> None:
 def pods(namespace: str, name: str) -> list[Json]:
     """Pods by the name of what runs in them."""
     return list(get("pods", "-n", namespace, "-l", f"app.kubernetes.io/name={name}")["items"])
+
+
+def collectors() -> list[Json]:
+    """Pods of gateway and agents."""
+    return [*pods(NAMESPACE, GATEWAY), *pods(NODES, AGENT)]
 
 
 def flood(requests_: int) -> list[int]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from components.fixed_config import fixed_name
-from components.otel_collector.names import CONFIG_FILE, GATEWAY_CONFIG
-from components.otel_collector.names import GATEWAY as OTEL_GATEWAY
+from components.otel_collector.names import CONFIG_FILE, GATEWAY_CONFIG, debug_config
 from sandbox.workloads.inference.asking import PLACES
 from sandbox.workloads.inference.manifests import CONTAINER, NAME, name
 from smoke import poll
@@ -223,29 +222,6 @@ def test_window_that_cannot_be_meant_is_refused(service: Service, arguments: tup
     assert telemetry.windows() == before
 
 
-def test_configuration_that_somebody_makes_again_is_red_and_up_puts_it_back(stack: Stack) -> None:
-    """It cannot be changed in place; the process goes on with what it has read, and says what was promised."""
-    revision = stack.telemetry.collector("gateway").revision
-    name = fixed_name(GATEWAY_CONFIG, revision)
-    patch = json.dumps({"data": {CONFIG_FILE: "receivers: {}"}})
-    with pytest.raises(AssertionError, match="immutable"):
-        kubectl("patch", "configmap", name, "-n", NAMESPACE, "--type=merge", "-p", patch)
-    telemetry.make_again(stack, telemetry.without_rules)
-    code, checks, printed = smoke(*only("telemetry.config"), patience=5.0)
-    assert code == 1, printed
-    evidence = checks["telemetry.config"]["evidence"]
-    assert f"ConfigMap {name}: seen files of revision r" in evidence
-    assert f"made for another ConfigMap {name} than the one that is there" in evidence
-    before = telemetry.pods(NAMESPACE, OTEL_GATEWAY)
-    done = pulumi("up", "-s", "local", "--refresh", "--yes", "--non-interactive")
-    assert done.returncode == 0, done.stdout
-    telemetry.rolled_out(f"statefulset/{OTEL_GATEWAY}")
-    after = telemetry.pods(NAMESPACE, OTEL_GATEWAY)
-    assert {pod["metadata"]["uid"] for pod in before}.isdisjoint(pod["metadata"]["uid"] for pod in after)
-    code, checks, printed = smoke(*only("telemetry.config"))
-    assert code == 0, printed
-
-
 def test_rules_that_are_taken_out_by_hand_turn_each_check_red_under_its_name(stack: Stack) -> None:
     names = ("telemetry.config", "telemetry.redaction", "telemetry.sampling", "logs.retention")
     with telemetry.retention("3d"), telemetry.gateway_with(stack, telemetry.without_rules):
@@ -254,7 +230,7 @@ def test_rules_that_are_taken_out_by_hand_turn_each_check_red_under_its_name(sta
     assert {one: checks[one]["status"] for one in names} == dict.fromkeys(names, "fail"), printed
     evidence = {one: checks[one]["evidence"] for one in names}
     assert f"seen revision {telemetry.CHANGED}" in evidence["telemetry.config"]
-    assert "ConfigMap otel-gateway-config-by-hand: seen files of revision r" in evidence["telemetry.config"]
+    assert "seen started with --config=/etc/by-hand/collector.yaml" in evidence["telemetry.config"]
     assert "name (address) of spans" in evidence["telemetry.redaction"]
     assert "Jaeger" in evidence["telemetry.redaction"]
     assert "failed traces" in evidence["telemetry.sampling"]
@@ -314,6 +290,33 @@ def test_window_has_ended_by_itself(stack: Stack, service: Service) -> None:
     assert "request served" in {row["_msg"] for row in rows}
     assert {row["severity_text"] for row in rows} == {"INFO"}
     assert "no debug window is open" in words("debug-logs").stdout
+
+
+def test_configuration_that_somebody_makes_again_is_red_and_up_puts_it_back(stack: Stack, service: Service) -> None:
+    """It cannot be changed in place; the process goes on with what it has read, and says what was promised.
+
+    The agents' second file can, since windows are written into it.
+    """
+    revision = stack.telemetry.collector("gateway").revision
+    name = fixed_name(GATEWAY_CONFIG, revision)
+    patch = json.dumps({"data": {CONFIG_FILE: "receivers: {}"}})
+    with pytest.raises(AssertionError, match="immutable"):
+        kubectl("patch", "configmap", name, "-n", NAMESPACE, "--type=merge", "-p", patch)
+    telemetry.make_again(stack, telemetry.without_rules)
+    telemetry.drop_lines_of(service.namespace)
+    code, checks, printed = smoke(*only("telemetry.config"), patience=5.0)
+    assert code == 1, printed
+    evidence = checks["telemetry.config"]["evidence"]
+    assert f"ConfigMap {name}: seen files of revision r" in evidence
+    assert f"made for another ConfigMap {name} than the one that is there" in evidence
+    assert f"ConfigMap {debug_config(telemetry.LOWEST)}: seen revision r" in evidence
+    assert ", by hand; expected revision r" in evidence
+    before = {pod["metadata"]["uid"] for pod in telemetry.collectors()}
+    done = words("up")
+    assert done.returncode == 0, done.stdout
+    assert "somebody else wrote the debug windows" in done.stdout
+    assert before.isdisjoint(pod["metadata"]["uid"] for pod in telemetry.collectors())
+    assert telemetry.windows() == ()
 
 
 UNSAFE: Final[dict[str, tuple[dict[str, object], list[str]]]] = {

@@ -141,7 +141,7 @@ def jaeger_config(directory: Path, ports: Ports, query: int) -> Json:
 
 def arguments(traces: int, logs: int, ways: Ways) -> OtelCollectorArgs:
     """What the collectors are told. traces, logs: ports of the stores."""
-    few = Resources(cpu_request="100m", memory_request="128Mi", memory_limit="512Mi")
+    few = Resources(cpu_request="100m", memory_request="128Mi", memory_limit="1Gi")
     return OtelCollectorArgs(
         stack="local",
         namespace=objects.NAMESPACE,
