@@ -11,6 +11,7 @@ from components.otel_collector import names as otel
 from components.otel_collector.component import OtelCollector
 from components.otel_collector.config import no_windows, render_agent, render_gateway
 from components.otel_collector.containers import arguments
+from components.otel_collector.expressions import judge_expressions
 from components.otel_collector.lint import lint as lint_collector
 from components.otel_collector.manifests import manifests as collector_manifests
 from components.otel_collector.parts import attributes
@@ -48,6 +49,7 @@ def collector(settings: Settings, images: Images) -> System:
     replicas = range(args.gateway.replicas)
 
     def judged() -> None:
+        judge_expressions(args.redaction, args.stack)
         lint_collector(agent.files | no_windows(args).files)
         lint_collector(gateway.files)
 
