@@ -17,7 +17,7 @@ OF_RUNTIME: Final = ("log.iostream", "logtag", "log.file.path")
 """Attributes that a line has without saying so."""
 LARGEST_LINE: Final = MIB
 """Bytes of one record. A longer line becomes several."""
-_LEVELS: Final[dict[str, list[str]]] = {
+LEVEL_NAMES: Final[dict[str, list[str]]] = {
     "fatal": ["critical", "crit", "emergency", "emerg", "alert", "panic", "dpanic"],
     "error": ["err", "severe"],
     "warn": ["warning", "wrn"],
@@ -93,7 +93,7 @@ def _member(key: str) -> str:
 def _level(key: str, before: tuple[str, ...]) -> Manifest:
     """Reads a level where no key before has text. The key stays, and says what was sent."""
     condition = " and ".join((_member(key), *(f"not ({_text('body', other)})" for other in before)))
-    return _operator("severity_parser", condition, parse_from=f"body.{key}", mapping=_LEVELS, overwrite_text=True)
+    return _operator("severity_parser", condition, parse_from=f"body.{key}", mapping=LEVEL_NAMES, overwrite_text=True)
 
 
 def _trace_context() -> list[Manifest]:

@@ -8,6 +8,7 @@ All this is done last, of what goes to the store. Redaction has made maps flat: 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -106,8 +107,12 @@ def _text(path: str) -> str:
 
 
 def _looked_at(place: Place) -> Iterator[str]:
-    """Marks what does not fit."""
-    text = place.cached("text")
+    """Marks what does not fit. What a sender calls as it is called here makes room."""
+    text, own = place.cached("text"), place.attributes
+    ours = (_MARK, f"{SENT}{place.name}.bytes")
+    sent = " or ".join(f"{own}[{literal(name)}] != nil" for name in ours)
+    names = literal(f"^(?:{'|'.join(map(re.escape, ours))})$")
+    yield f'replace_all_patterns({own}, "key", {names}, {literal(f"{SENT}$0")}) where {sent}'
     yield f"set({text}, {_text(place.attributes)})"
     many, large = f"Len({place.attributes}) > {place.most}", f"{_bytes(place)} > {place.largest}"
     long = " and ".join(f"IsMatch({text}, {literal(names)})" for names in place.long)

@@ -61,7 +61,7 @@ def configuration(args: OtelCollectorArgs, revision: str) -> Manifest:
             IDENTITY: identity(attributes(args)),
             **redaction.processors(args.redaction, args.identity),
             _SERVICE_OF_SPANS: _service_of_spans(),
-            **({TEXTS: texts()} if args.logs else {}),
+            **({TEXTS: texts(args.identity)} if args.logs else {}),
             **({SAMPLING: tail_sampling(args)} if args.traces else {}),
         },
         "connectors": {

@@ -27,13 +27,13 @@ CONTENTS: Final[dict[str, str]] = {
         r"(?:inputs|outputs|(?:in|out)put[._]value|entity[._](?:in|out)put)\."
     ),
     "generated text": r"(?i)(?:generated|input|output|response|request)[._\-]?(?:text|body)(?:$|\.|[._\-]content)",
-    "choices": r"(?i)choices?\.(?:[0-9]+\.)?text$|embedding\.text$",
+    "choices": rf"(?i)choices?\.(?:[0-9]+\.)?text{_ONE}|embedding\.text{_ONE}",
     "tool calls": (
         rf"(?i)(?:tool|function|toolcall)s?[._\-](?:.*[._\-])?(?:arguments|args|parameters|results?|input){_RIGHT}|"
-        r"tool[._\-]?calls$|^arguments(?:$|\.)"
+        rf"tool[._\-]?calls{_ONE}|^arguments(?:$|\.)"
     ),
     "query parameters": r"(?i)db[._](?:query|operation|statement)[._]parameter",
-    "a token": rf"(?i)token{_ONE}|token[._\-]?value$",
+    "a token": rf"(?i)token{_ONE}|token[._\-]?value{_ONE}",
     "e-mail": r"(?i)e[._\-]?mail",
     "cards": r"(?i)card[._\-]?(?:number|num|no|pan)(?:$|[._\-])|(?:credit|debit|payment)[._\-]?card",
 }
@@ -43,10 +43,12 @@ _LONG_TOKENS, _SHORT_TOKENS, _KEYS = "|".join(LONG_TOKENS), "|".join((*SHORT_TOK
 
 CREDENTIALS: Final[dict[str, str]] = {
     "authorization": (
-        rf"(?i)authorization|{_LEFT}auth(?:{_ONE}|[._\-](?:header|key|value|data)$)|{_LEFT}basic[._\-]?auth$"
+        rf"(?i)authorization|{_LEFT}auth(?:{_ONE}|[._\-](?:header|key|value|data){_ONE})|{_LEFT}basic[._\-]?auth$"
     ),
     "cookies": r"(?i)cookie",
-    "passwords": (rf"(?i)passw(?:or)?d|passphrase|passcode|{_LEFT}pwd{_ONE}|{_LEFT}(?:{'|'.join(PASSES)})[._\-]?pass$"),
+    "passwords": (
+        rf"(?i)passw(?:or)?d|passphrase|passcode|{_LEFT}pwd{_ONE}|{_LEFT}(?:{'|'.join(PASSES)})[._\-]?pass{_ONE}"
+    ),
     "secrets": r"(?i)secret|credential",
     "keys": rf"(?i)api[._\- ]?keys?(?:$|[._\-\[])|(?:{_KEYS})[._\- ]?keys?(?:$|[._\-\[])",
     "tokens": rf"(?i)(?:{_LONG_TOKENS})[._\-]?token(?:$|[._\-\[])|{_LEFT}(?:{_SHORT_TOKENS})[._\-]?token(?:$|[._\-\[])",
@@ -54,7 +56,7 @@ CREDENTIALS: Final[dict[str, str]] = {
     "token ids": r"(?i)token[._\-]?ids(?:$|[._\-\[])",
     "phones": (
         rf"(?i)(?:{_LEFT}|tele|cell|mobile|user|customer|client|contact|home|work|office)phone|"
-        rf"msisdn|{_LEFT}mobile[._\-]?(?:number|num|no)$|{_LEFT}(?:tel|fax|mobile)$|{_LEFT}contact[._\-]?number$"
+        rf"msisdn|{_LEFT}mobile[._\-]?(?:number|num|no){_ONE}|{_LEFT}(?:tel|fax|mobile){_ONE}|{_LEFT}contact[._\-]?number{_ONE}"
     ),
     "personal numbers": rf"(?i){_LEFT}(?:cvv2?|cvc2?|ssn|iban){_RIGHT}",
     "environment": (
@@ -72,6 +74,14 @@ KEPT: Final = (
     r"(?:stop|eos|bos|pad)_token_ids?(?:$|\.)|(?:telephone|phone)_(?:calls|model)$|^email_queue$"
 )
 """Of all these: names of what only tells of something hidden."""
+
+_TELLING: Final = (
+    "pass|pwd|secret|credential|auth|cookie|key|token|sig|bearer|basic|private|prompt|completion|content|input|output|"
+    "generated|messages|instructions|tool_calls|arguments|choices|environ|home|phone|tel|mobile|cell|sms|whatsapp|"
+    "curl |@|x-amz|x-goog|x-oss"
+)
+ASSIGNED: Final = rf"(?is)=.*(?:{_TELLING})|(?:{_TELLING}).*=|\bout=[\[{{]|=[^=]*=[^=]*=[^=]*="
+"""Names that may hold what is hidden in text (patterns.py): it would be dear to search for that in every name."""
 
 _AMOUNTS: Final = (
     "bytes?|size|mem|memory|count|counter|total|sum|tokens?|offset|limit|quota|capacity|usage|used|free|available|length|"

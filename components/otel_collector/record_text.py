@@ -91,11 +91,19 @@ class Record:
         yield f"set({self._cached('nothing')}, true) where {self._has(_NOTHING)}"
         for path, condition in self._maps():
             yield f"flatten({path}, resolveConflicts=true) where {nested} and {lists}{condition}"
-            yield f"flatten({path}) where {nested} and not {lists}{condition}"
+            yield from self._flattened(path, f"{nested} and not {lists}{condition}")
             yield f"set({flat}, {path}) where {nothing}{condition}"
             yield f"flatten({flat}) where {nothing}{condition}"
             yield f"flatten({path}) where {nothing}{condition} and {self._has(NO_JSON, pairs_of(flat))}"
         yield from self._set_text(f"{nested} or {nothing}")
+
+    def _flattened(self, path: str, where: str) -> Iterator[str]:
+        """Of two that spell alike, both stay: the names of lists are others then, so only if there are such."""
+        both = self._cached("both")
+        yield f"set({both}, {path}) where {where}"
+        yield f"flatten({both}, resolveConflicts=true) where {where}"
+        yield f"flatten({path}) where {where}"
+        yield f"set({path}, {both}) where {where} and Len({both}) != Len({path})"
 
     def _set_text(self, where: str = "") -> Iterator[str]:
         """As signs.PLAIN wants it."""

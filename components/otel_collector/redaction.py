@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from components.otel_collector import signs
-from components.otel_collector.keys import CONTENTS, CREDENTIALS, IDS, KEPT, MEASURES
+from components.otel_collector.keys import ASSIGNED, CONTENTS, CREDENTIALS, IDS, KEPT, MEASURES
 from components.otel_collector.own_signs import OWN, WIDE
 from components.otel_collector.parts import literal
 from components.otel_collector.patterns import IN_NAMES, SPARED, UNDER_IDS, VALUES, Hidden
@@ -39,8 +39,14 @@ _ODD: Final = (r'\x01"', r'\x02"')
 """In text, around a name or value that has a separator in it, which signs do not expect."""
 _PARTED: Final = "\x04"
 """Put into what is spared, so that no expression finds it."""
+_FIELD: Final = "\x03"
 _LONG_S: Final = r'"\\x{17f}", "s"'
 """The one letter that expressions take for one of ASCII, and that is its own lower case."""
+
+
+def one_of(patterns: Iterable[str]) -> str:
+    """One regular expression that matches what any of them does."""
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 def processors(redaction: Redaction, identity: Iterable[str] = ()) -> Manifest:
@@ -57,11 +63,6 @@ def processors(redaction: Redaction, identity: Iterable[str] = ()) -> Manifest:
             "ignored_key_patterns": [*MEASURES.values()],
         },
     }
-
-
-def one_of(patterns: Iterable[str]) -> str:
-    """One regular expression that matches what any of them does."""
-    return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 def _by_text(redaction: Redaction) -> Manifest:
@@ -99,7 +100,7 @@ class _Context(Record):
     """Statements that clean it.
 
     The few records that have a sign are cleaned in a copy of their attributes, to which the fields are added under
-    names that no attribute has by then.
+    names that no sender writes.
     """
 
     def group(self, *more: str) -> Manifest:
@@ -143,7 +144,7 @@ class _Context(Record):
         yield f"set({self.all}, {self.attributes or '{}'}) where {self.hit}"
         for path, condition in self._maps(self.all):
             yield f"flatten({path}, resolveConflicts=true) where {self.hit} and {self._is('lists')}{condition}"
-            yield f"flatten({path}) where {self.hit}{condition}"
+            yield from self._flattened(path, f"{self.hit} and not ({self._is('lists')}){condition}")
         if self.body:
             nested = f"({self.hit} or {self._is('nested')})"
             yield f"set(log.body, log.body.string) where IsList(log.body) and {nested}"
@@ -171,13 +172,15 @@ class _Context(Record):
                     yield f"stringify_all({self.chosen}) where {where}"
                 yield f'replace_all_patterns({self.chosen}, "value", "(?s)^.*$", {literal(MASK)}) where {where}'
                 yield f'merge_maps({path}, {self.chosen}, "upsert") where {where}'
-        in_names = one_of([*(VALUES[kind].pattern for kind in IN_NAMES), *self.redaction.values, "="])
+        in_names = one_of([*(VALUES[kind].pattern for kind in IN_NAMES), *self.redaction.values])
         named = [
             self._is(name) for found, name in self.families.items() if found not in (signs.SECRETS, signs.CONTENTS)
         ]
         where = self.hit if self.redaction.values else f"({' or '.join(named)})"
         for path, condition in self._maps(self.all):
             yield f"delete_matching_keys({path}, {literal(in_names)}) where {where}{condition}"
+            assigned = f"{self._has(signs.ASSIGNED_IN_NAME)}{condition}"
+            yield f"delete_matching_keys({path}, {literal(ASSIGNED)}) where {assigned}"
 
     def _values(self) -> Iterator[str]:
         """Mask what is found in text."""
@@ -234,7 +237,7 @@ class _Context(Record):
                 yield f'set({field}, "") where {where} and {beside} != {field}'
             else:
                 yield f"set({field}, {beside}) where {where}"
-            yield f"delete_key({self.all}, {literal(_name_of(field))}) where {where}"
+            yield f"delete_key({self.all}, {_name_of(field)}) where {where}"
         if self.name == "metric":
             yield f"replace_pattern(metric.name, {literal(re.escape(MASK))}, {literal(MASKED_METRIC)}) where {self.hit}"
         if self.attributes:
@@ -249,9 +252,9 @@ class _Context(Record):
             yield "log.body", " and IsString(log.body)"
 
     def _beside(self, field: str) -> str:
-        return f"{self.all}[{literal(_name_of(field))}]"
+        return f"{self.all}[{_name_of(field)}]"
 
 
 def _name_of(field: str) -> str:
-    """Under which a field stands beside attributes: of those with such a sign none is left by then."""
-    return f"={field}"
+    """Literal of the name under which a field stands beside attributes: no sender begins one so."""
+    return literal(f"{_FIELD}{field}").replace(_FIELD, r"\u0003")

@@ -74,6 +74,7 @@ _FOURS: Final = r"(?:[ .\-]?[0-9]{4}){3}"
 
 def contents(text: Text) -> Family:
     """Of what people wrote or a model answered, by names in such a text and by what stands in values."""
+    one = rf"(?:\.[0-9]{text.any})?{text.end}"
     below, said = rf"(?:\.{text.any})?{text.end}", rf"s?(?:_?text)?{_WRITTEN}"
     body = rf"[._\-]?(?:text|body)(?:[._\-]content{text.any}|\.{text.any})?{text.end}"
     put = rf"(?:s?(?:[._]value)?{below}|{said}|{body})"
@@ -81,19 +82,19 @@ def contents(text: Text) -> Family:
     return (
         rf"prompt(?:{text.rest}|{said}|{_IN_WORDS})",
         rf"co(?:mpletion(?:s?{text.right}|{said}|{_IN_WORDS})|ntent(?:s?{below}|{said}))",
-        rf"choice(?:s?\.(?:[0-9]+\.)?text{text.end}|s{_WRITTEN})",
+        rf"choice(?:s?\.(?:[0-9]+\.)?text{one}|s{_WRITTEN})",
         rf"messages(?:{text.right}|{_WRITTEN})",
         rf"in(?:struction(?:s?{below}|s{_WRITTEN})|put{put})",
         rf"output{put}",
         rf"generated(?:_?text{_WRITTEN}|{body})",
         rf"re(?:sponse|quest){body}",
         r"reqinput\(",
-        rf"embedding\.text{text.end}",
-        rf"tool(?:(?:call)?{calls}|[._\-]?calls{text.end}|_calls{_WRITTEN})",
+        rf"embedding\.text{one}",
+        rf"tool(?:(?:call)?{calls}|[._\-]?calls{one}|_calls{_WRITTEN})",
         rf"function{calls}",
         rf"arguments(?:{below}|{_WRITTEN})",
         rf"db[._](?:query|operation|statement)[._]parameter{text.rest}",
-        rf"token(?:\.[0-9]{text.any}|[._\-]?value)?{text.end}",
+        rf"token(?:[._\-]?value)?{one}",
         rf"mail{text.rest}",
         rf"card{text.rest}",
         r"out=[\[{]",
@@ -105,12 +106,12 @@ _ONE: Final = rf"(?:\.[0-9]{PLAIN.any})?{_END}"
 SECRETS: Final[Family] = (
     rf"pass(?:w(?:or)?d|phrase|code)(?:{_REST}|{_SAID})",
     rf"pass(?:w(?:or)?d|phrase){ESCAPED}",
-    Both(rf"pass(?:{_END}|{QUOTE}{BLANKS}[:=])", tuple(rf"{one}[._\-]?pass" for one in PASSES)),
+    Both(rf"pass(?:{_ONE}|{QUOTE}{BLANKS}[:=])", tuple(rf"{one}[._\-]?pass" for one in PASSES)),
     rf"pwd(?:{_ONE}|{QUOTE}{BLANKS}[:=])",
     rf"secret(?:{_REST}|{_SAID}|{ESCAPED})",
     rf"credential(?:{_REST}|{_SAID})",
     rf"cookie(?:{_REST}|{_SAID})",
-    rf"auth(?:orization(?:{_REST}|{_SAID})|(?:[._\-](?:header|key|value|data))?{_END}|{_ONE})",
+    rf"auth(?:orization(?:{_REST}|{_SAID})|(?:[._\-](?:header|key|value|data))?{_ONE})",
     Both(rf"key(?:s?{_RIGHT}|{_SAID})", tuple(rf"{key}[._\- ]?key" for key in ("api", *KEYS))),
     Both(
         rf"token(?:{_RIGHT}|{QUOTE}{BLANKS}[:=])",
@@ -139,10 +140,10 @@ SECRETS: Final[Family] = (
     "sig(?:nature)?=",
     rf"phone(?:{_REST}|{_CALLED})",
     rf"msisdn{_REST}",
-    rf"mobile(?:(?:[._\-]?(?:number|num|no))?{_END}|{_CALLED})",
-    rf"tel(?:{_END}|{_CALLED})",
-    rf"fax{_END}",
-    rf"contact[._\-]?number{_END}",
+    rf"mobile(?:(?:[._\-]?(?:number|num|no))?{_ONE}|{_CALLED})",
+    rf"tel(?:{_ONE}|{_CALLED})",
+    rf"fax{_ONE}",
+    rf"contact[._\-]?number{_ONE}",
     rf"cv[vc]2?{_RIGHT}",
     rf"ssn{_RIGHT}",
     rf"iban{_RIGHT}",
@@ -185,6 +186,7 @@ ISSUED: Final[Family] = (
     r"wandb_v1_[a-z0-9_]{20}",
     r"lsv2_(?:pt|sk)_[a-z0-9_]{20}",
 )
+ASSIGNED_IN_NAME: Final = r"=[^=\x01\x02]*\x01"
 # Four of them in one text, or one in a name.
 ENVIRONMENT: Final[Family] = (r"=(?:[^=]*=[^=]*=[^=]*=|[^=\x01\x02]*\x01)",)
 ADDRESSES: Final[Family] = (

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from components.otel_collector.debug import LEVELS
 from components.otel_collector.fitting import SENT, fitting
+from components.otel_collector.levels import SENT_LEVEL, read, spelled
 from components.otel_collector.parts import literal
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ TEXTS: Final = "transform/texts"
 FLATTENING: Final = "transform/containers"
 MESSAGE_KEYS: Final = ("message", "msg", "log", "event")
 """Names under which the text of a record may stand, in this order. What is empty or no text is none."""
-_SENT_LEVEL: Final = f"{SENT}level"
-"""Attribute with the text of a severity that said more than the level."""
 STREAM_FIELDS: Final = ("k8s.namespace.name", "k8s.pod.name", "k8s.container.name")
 """What the resource alone may say: streams of the store are made of it."""
 LONGEST_COPY: Final = 4096
@@ -35,36 +33,40 @@ LONGEST_COPY: Final = 4096
 store takes."""
 _RESERVED: Final = {
     **dict.fromkeys(("_msg", "_time", "_stream", "_stream_id", "severity_number", "severity_text"), ""),
+    **dict.fromkeys(("scope.name", "scope.version"), ""),
     "trace_id": 'IsMatch(log.trace_id.string, "[1-9a-f]")',
     "span_id": 'IsMatch(log.span_id.string, "[1-9a-f]")',
     "event_name": 'log.event_name != ""',
 }
 """Names that the store has for fields of its own and of a record, and when it uses them: always, if nothing is said."""
-_SPELLINGS: Final = {
-    "TRACE": "trace|trc",
-    "DEBUG": "debug|dbg",
-    "INFO": "info|inf|information",
-    "WARN": "warn|wrn|warning",
-    "ERROR": "error|err",
-    "FATAL": "fatal",
-}
-"""Of the level alone, beside a digit that the number of the severity has as well."""
-_PER_LEVEL: Final = 4
-"""Numbers of severities that one level has, the first level from 1 on."""
+_OF_SERVICES: Final = (
+    *("service.name", "service.namespace", "service.version", "service.instance.id", "host.name", "k8s.pod.uid"),
+    *("k8s.node.name", "k8s.cluster.name", "deployment.environment.name"),
+)
+"""Names that resources have, and loggers often add to their records as well."""
+_SIGNS: Final = r"([\\.+*?()|\[\]{}^$])"
+_ESCAPED: Final = r"\$1"
+"""What means something in an expression, and that it shall not."""
 _CHOSEN, _TEXT, _JSON, _BOTH = (f"log.cache[{literal(name)}]" for name in ("key", "text", "json", "both"))
 
 
-def texts() -> Manifest:
-    """The gateway's processor. A statement that fails leaves its record as it is, and the rest is done."""
+def texts(identity: Iterable[str] = ()) -> Manifest:
+    """The gateway's processor. A statement that fails leaves its record as it is, and the rest is done.
+
+    identity: attributes of resources that say whose they are.
+    """
     return {
         "error_mode": "ignore",
         "log_statements": [
             {"context": "resource", "statements": [*_unambiguous_resource()]},
+            {"context": "log", "conditions": [_has_ours()], "statements": [*_ours()]},
+            read(),
             {"context": "log", "conditions": ["IsMap(log.body)"], "statements": [*_text_of_map(), *_others()]},
             {"context": "log", "conditions": ['log.body == nil or log.body == ""'], "statements": [*_text_beside()]},
             {"context": "log", "conditions": [_has(_begins())], "statements": [*_stream_of_resource_alone()]},
+            {"context": "log", "statements": [*_other_than_resource((*identity, *_OF_SERVICES))]},
             {"context": "log", "conditions": [_has(_RESERVED)], "statements": [*_reserved()]},
-            *(_level(level, place * _PER_LEVEL + 1) for place, level in enumerate(LEVELS)),
+            *spelled(),
             *fitting(STREAM_FIELDS),
         ],
     }
@@ -81,7 +83,9 @@ def flattening(runtime: tuple[str, ...]) -> Manifest:
         for name in runtime
         for statement in _moved("log.body", name, f" and log.attributes[{literal(name)}] != nil")
     )
+    taken = _has((f"{SENT}{name}" for name in runtime), "log.body")
     statements = [
+        f"{_again('log.body')} where {taken}",
         *clashing,
         *_text_of_map(),
         f'merge_maps(log.attributes, log.body, "insert") where {_CHOSEN} != nil',
@@ -117,9 +121,9 @@ def _others() -> Iterator[str]:
     yield f'merge_maps({_BOTH}, log.body, "upsert")'
     yield f"set({clash}, true) where Len({_BOTH}) != Len(log.attributes) + Len(log.body)"
     # As names of their own, which are counted and measured (components/otel_collector/fitting.py).
-    yield f'replace_all_patterns(log.body, "key", "^", {literal(f"{SENT}body.")}) where {clash} == true'
-    yield f'merge_maps(log.attributes, log.body, "upsert") where {clash} == true'
     yield f"set(log.attributes, {_BOTH}) where {clash} == nil"
+    yield f'replace_all_patterns(log.body, "key", "^", {literal(f"{SENT}body.")}) where {clash} == true'
+    yield from _merged("log.body", f"{clash} == true")
     yield 'set(log.body, "")'
     yield f"set(log.body, {_TEXT}) where {_TEXT} != nil"
 
@@ -148,9 +152,69 @@ def _begins() -> list[str]:
     return sorted({".".join(words[:length]) for words in parts for length in range(1, len(words) + 1)})
 
 
-def _has(names: Iterable[str]) -> str:
+def _has(names: Iterable[str], path: str = "log.attributes") -> str:
     """Condition: one of these attributes is there. Most records have none, and cost no more than this."""
-    return " or ".join(f"log.attributes[{literal(name)}] != nil" for name in names)
+    return " or ".join(f"{path}[{literal(name)}] != nil" for name in names)
+
+
+def _again(path: str) -> str:
+    """Statement: names under SENT go on under SENT once more. Two of them never become one."""
+    return f'replace_all_patterns({path}, "key", {literal(f"^{re.escape(SENT)}")}, {literal(SENT * 2)})'
+
+
+def _has_ours() -> str:
+    """Condition: a sender has a name of those that are given here."""
+    names = (*(f"{SENT}{name}" for name in (*_RESERVED, *STREAM_FIELDS)), SENT_LEVEL)
+    return f"{_has(names)} or (IsMap(log.body) and ({_has(names, 'log.body')}))"
+
+
+def _ours() -> Iterator[str]:
+    yield _again("log.attributes")
+    yield f"{_again('log.body')} where IsMap(log.body)"
+
+
+def _merged(moved: str, where: str) -> Iterator[str]:
+    """Adds attributes of names under SENT. What a sender called so as well makes room."""
+    yield f"set({_BOTH}, log.attributes) where {where}"
+    yield f'merge_maps({_BOTH}, {moved}, "upsert") where {where}'
+    yield f"{_again('log.attributes')} where {where} and Len({_BOTH}) != Len(log.attributes) + Len({moved})"
+    yield f'merge_maps(log.attributes, {moved}, "upsert") where {where}'
+
+
+def _other_than_resource(known: Iterable[str]) -> Iterator[str]:
+    """What a record says otherwise than its resource goes on under SENT.
+
+    By what a resource says all of its records are found, and it is one for all of them. known: names that both often
+    have: they are compared one by one, which no statement can do with names that are not written down here.
+    """
+    said, is_other = 'log.cache["said"]', 'log.cache["other"]'
+    other = f"{is_other} == true"
+    compared = (f"set({said}, resource.attributes)", f'merge_maps({said}, log.attributes, "update")')
+    yield from compared
+    yield f"set({is_other}, true) where {said} != resource.attributes"
+    for name in known:
+        own, moved = (f"log.attributes[{literal(found)}]" for found in (name, SENT + name))
+        of_resource = f"resource.attributes[{literal(name)}]"
+        where = f"{other} and {own} != nil and {of_resource} != nil and {own} != {of_resource}"
+        yield f"set({moved}, {own}) where {where} and {moved} == nil"
+        yield f"set({own}, {of_resource}) where {where} and {moved} == {own}"
+    yield from (f"{statement} where {other}" for statement in compared)
+    yield f"set({is_other}, false) where {other} and {said} == resource.attributes"
+    yield from _all_of_both(other)
+
+
+def _all_of_both(other: str) -> Iterator[str]:
+    """All that both name goes on under SENT. Dear, since an expression is made of the names. other: condition."""
+    own, names = 'log.cache["own"]', 'log.cache["names"]'
+    yield f'set({names}, Concat(Keys(resource.attributes), "\\u0001")) where {other}'
+    yield f"replace_pattern({names}, {literal(_SIGNS)}, {literal(_ESCAPED)}) where {other}"
+    yield f'replace_pattern({names}, "\\u0001", "|") where {other}'
+    yield f'set({names}, Concat(["^(?:", {names}, ")$"], "")) where {other}'
+    yield f"set({own}, log.attributes) where {other}"
+    yield f"keep_matching_keys({own}, {names}) where {other}"
+    yield f'merge_maps(log.attributes, resource.attributes, "update") where {other}'
+    yield f'replace_all_patterns({own}, "key", "^", {literal(SENT)}) where {other}'
+    yield from _merged(own, other)
 
 
 def _stream_of_resource_alone() -> Iterator[str]:
@@ -183,19 +247,3 @@ def _moved(path: str, name: str, condition: str = "") -> Iterator[str]:
     where = f"where {member} != nil and not IsMap({member}){condition}"
     yield f"set({path}[{literal(SENT + name)}], {member}) {where}"
     yield f"delete_key({path}, {literal(name)}) {where}"
-
-
-def _level(level: str, first: int) -> Manifest:
-    """The short name of the level instead of what was sent, which is kept if it says more. first: its lowest number."""
-    text, number = "log.severity_text", "log.severity_number"
-    plain = f"(?i)^(?:{_SPELLINGS[level]})[1-{_PER_LEVEL}]?$"
-    # Most are spelled so already, and cost no expression.
-    more = f'{text} != {literal(level)} and {text} != "" and not IsMatch({text}, {literal(plain)})'
-    return {
-        "context": "log",
-        "conditions": [f"{number} >= {first} and {number} < {first + _PER_LEVEL}"],
-        "statements": [
-            f"set(log.attributes[{literal(_SENT_LEVEL)}], {text}) where {more}",
-            f"set({text}, {literal(level)})",
-        ],
-    }

@@ -108,6 +108,15 @@ ATTRIBUTES: Final[tuple[dict[str, Any], ...]] = (
     *({"environment": {"FOO": X}}, {"process.environment": {"FOO": X}}, {"process_env": {"FOO": X}}),
     *({"userPhone": f"030{X}"}, {"customer.tel": X}, {"mobile": X}, {"contact_number": X}),
     {"dsn": f"app:{X}@tcp(db:3306)/x"},
+    # In lists, and where two names spell alike.
+    *({"tel": [X]}, {"db_pass": [X]}, {"auth": {"header": [X]}}, {"tool_calls": [X]}, {"token_value": [X]}),
+    *({"mobile": [X]}, {"contact_number": [X]}, {"choices.text": [X]}, {"embedding.text": [X]}, {"fax": [X]}),
+    *({"a": {name: X}, f"a.{name}": X} for name in ("tel", "db_pass", "password", "prompt", "tool_calls", "token")),
+    # In names.
+    *({f"password={X}": "y"}, {f"in.password={X}": 1}, {f"DB_PASS = {X}": "y"}, {f"a=b&password={X}": "y"}),
+    *({f"https://x/?sig={X}": 1}, {f"--api-key={X}": "y"}, {f"MY_TOKEN={X}abc": "y"}, {f"prompt='{X} me'": "y"}),
+    *({f"Cookie: a=b; s={X}": "y"}, {f"PATH=/bin HOME=/root NAME={X} LANG=C": "y"}, {f"password={X}": {"deep=er": 1}}),
+    {f"a=b <password>{X}</password>": "y"},
 )
 CARDS: Final[tuple[dict[str, Any], ...]] = (
     *({"card_number": 30569309025904}, {"card.value": 4111111111111111}, {"http.request.x": 4111111111111111}),
@@ -152,4 +161,5 @@ ORDINARY_ATTRIBUTES: Final[tuple[dict[str, Any], ...]] = (
         {"deployment.environment.name": "testing"},
         {"http.request.body.size": 7},
     ),
+    *({"a=b": "THEVALUE"}, {"DB=1": "x"}, {"url?page=2": "x"}, {"=": "x"}, {"loss=mse": 0.5}, {"=log.body": "x"}),
 )

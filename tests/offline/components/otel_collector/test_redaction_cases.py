@@ -126,6 +126,20 @@ def test_lists_in_lists_lose_nothing_beside_a_secret(tmp_path: Path) -> None:
     assert TO not in backend.everything()
 
 
+@pytest.mark.parametrize("beside", [{}, {"to": TO}])
+def test_names_that_spell_alike_are_both_kept(beside: dict[str, str], tmp_path: Path) -> None:
+    """The first has the name, the other a number as well."""
+    values = {"a": {"b": "first"}, "a.b": "second", "list": ["x"], "list.0": "y", **beside}
+    with gateway(tmp_path, ARGS) as (collector, backend):
+        sent(collector.http, logs([record("x", values=values), record({"message": "x", **values})]))
+        eventually(lambda: len(backend.records()) == 2, backend.everything)
+        for found in backend.records():
+            assert sorted(map(str, found["attributes"].values())) == sorted(
+                ["first", "second", "x", "y", *([record_text.MASK] if beside else [])]
+            )
+            assert (found["attributes"]["a.b"], found["attributes"]["a.b.0"]) == ("first", "second")
+
+
 def test_a_name_that_stands_twice_hides_nothing(tmp_path: Path) -> None:
     twice = record("x")
     twice.attributes.extend([KeyValue(key="prompt", value=any_value(value)) for value in (f"{X} tell", 5)])

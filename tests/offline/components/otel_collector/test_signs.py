@@ -142,6 +142,22 @@ def test_a_name_with_an_assignment_has_a_sign(name: str) -> None:
     assert found(plain(around({name: "x"})), signs.ENVIRONMENT)
 
 
+@pytest.mark.parametrize("kind", [kind for kind in patterns.VALUES if kind not in patterns.IN_NAMES])
+def test_a_name_that_assigns_what_is_hidden_goes(kind: str) -> None:
+    assigned = [text for text in made(patterns.VALUES[kind].pattern, kind) if "=" in text]
+    assert [text for text in assigned if not re.search(keys.ASSIGNED, text)] == []
+    assert [
+        text for text in made(patterns.VALUES[kind].pattern, kind) if not re.search(keys.ASSIGNED, f"a=b {text}")
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["a=b", "DB=1", "page?n=2", "loss=mse", "=", "timeout=3", "password", "to@host", "k: v"]
+)
+def test_other_names_stay(name: str) -> None:
+    assert not re.search(keys.ASSIGNED, name)
+
+
 def test_every_sign_begins_with_letters_as_they_stand() -> None:
     """Where one that is asked first did not, the engine would try it at each letter of a text."""
     for family in (*signs.FAMILIES.values(), signs.contents(signs.TYPED)):
