@@ -57,6 +57,7 @@ RECORDS: Final[dict[str, tuple[Any, dict[str, Any]]]] = {
     "many in maps": ("text", {"maps": NUMBERED, "own": "z"}),
     "a number that JSON does not have": ("text", {LONG: math.nan, "own": "z"}),
     "a name of ours": ("text", {LONG: "x", REST: "mine"}),
+    "names of ours": ("text", {"sent.marked": True, "sent.log.bytes": 3}),
 }
 """Sent by OTLP: body, attributes."""
 
@@ -195,6 +196,8 @@ def test_odd_values_and_names_are_kept(rows: dict[str, dict[str, str]]) -> None:
     assert set(json.loads(row[REST])) == {LONG}
     assert "nan" in json.loads(row[REST])[LONG].lower()
     assert json.loads(rows["a name of ours"][REST]) == {LONG: "x", REST: "mine"}
+    moved = {"sent.sent.marked": "true", "sent.sent.log.bytes": "3", "sent.marked": None}
+    assert _wrong(rows["names of ours"], moved) == {}
 
 
 def test_resources_and_scopes_fit_too(rows: dict[str, dict[str, str]]) -> None:
