@@ -19,12 +19,17 @@ SENTINEL_FILE = "rules-sentinel.yml"
 REVISION_DIGITS = 12
 
 
+def digest(files: Files) -> str:
+    """Hash of names and contents, as components count it."""
+    found = hashlib.sha256()
+    for name in sorted(files):
+        found.update(f"{name}\0{files[name]}\0".encode())
+    return found.hexdigest()[:REVISION_DIGITS]
+
+
 def revision(files: Files) -> str:
     """The revision of rendered files, as the component counts it: it covers every file but the sentinel."""
-    digest = hashlib.sha256()
-    for name in sorted(set(files) - {SENTINEL_FILE}):
-        digest.update(f"{name}\0{files[name]}\0".encode())
-    return digest.hexdigest()[:REVISION_DIGITS]
+    return digest({name: text for name, text in files.items() if name != SENTINEL_FILE})
 
 
 def as_rendered(files: Files, expected: str, rules: Files, subject: str) -> list[Problem]:

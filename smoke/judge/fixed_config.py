@@ -6,9 +6,9 @@ what lies behind their paths, the hash of that, and for which ConfigMap the pod 
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
+from smoke.judge.configuration import digest
 from smoke.judge.mounts import config_map_of
 from smoke.model import Problem
 
@@ -28,16 +28,12 @@ WRITTEN: Final = "plumbline/config-revision"
 STARTED: Final = "plumbline/debug-revision"
 """Annotation of pods: name of the second ConfigMap, a hyphen and the revision for which that word started them."""
 _OPTION: Final = "--config="
-_DIGITS: Final = 12
 
 
 def revision(files: Mapping[str, str], own: str = "") -> str:
     """The revision of files, as components count it. own: the one that they are thought to have, and to say."""
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        text = files[name].replace(own, OWN_REVISION) if own else files[name]
-        digest.update(f"{name}\0{text}\0".encode())
-    return f"r{digest.hexdigest()[:_DIGITS]}"
+    texts = {name: text.replace(own, OWN_REVISION) if own else text for name, text in files.items()}
+    return f"r{digest(texts)}"
 
 
 def mounted(pod: Json, container: str) -> tuple[str, ...]:
