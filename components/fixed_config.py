@@ -7,51 +7,38 @@ carry the uid of the one that they were made for (components/kube.py), and smoke
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from components.errors import DeployError
 from components.objects import Manifest, config_map
+from components.rendered import Rendered, revision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OWN_REVISION: Final = "revision-of-this-file"
 """Stands in a file in place of the revision while that is worked out."""
-_DIGITS: Final = 12
 LARGEST: Final = 2**20
 """Bytes of files that Kubernetes takes in one ConfigMap."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rendered:
-    """files: file name → text, as they lie in one directory. revision: `r` and 12 hex digits, which change with them.
-
-    A letter first: YAML takes some rows of hex digits for numbers, `12e3` for one.
-    """
-
-    files: dict[str, str]
-    revision: str
-
-
 def render(file: str, text: str) -> Rendered:
     """One file, which says its own revision wherever `text` says OWN_REVISION."""
-    revision = revision_of({file: text})
-    return Rendered(files={file: text.replace(OWN_REVISION, revision)}, revision=revision)
+    own = revision_of({file: text})
+    return Rendered(files={file: text.replace(OWN_REVISION, own)}, revision=own)
 
 
 def revision_of(files: Mapping[str, str]) -> str:
-    """Hash of names and contents, each ended by a zero byte, in the order of the names."""
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(f"{name}\0{files[name]}\0".encode())
-    return f"r{digest.hexdigest()[:_DIGITS]}"
+    """`r` and the hash of names and contents.
+
+    A letter first: YAML takes some rows of hex digits for numbers, `12e3` for one.
+    """
+    return f"r{revision(files)}"
 
 
-def fixed_name(name: str, revision: str) -> str:
-    """Name of the ConfigMap."""
-    return f"{name}-{revision}"
+def fixed_name(name: str, own: str) -> str:
+    """Name of the ConfigMap. own: its revision."""
+    return f"{name}-{own}"
 
 
 def fixed_config_map(name: str, namespace: str, object_labels: dict[str, str], rendered: Rendered) -> Manifest:
@@ -69,6 +56,6 @@ def fixed_config_map(name: str, namespace: str, object_labels: dict[str, str], r
     return {**found, "immutable": True}
 
 
-def volume(name: str, revision: str) -> Manifest:
-    """The volume `config` of a pod that mounts it."""
-    return {"name": "config", "configMap": {"name": fixed_name(name, revision)}}
+def volume(name: str, own: str) -> Manifest:
+    """The volume `config` of a pod that mounts it. own: its revision."""
+    return {"name": "config", "configMap": {"name": fixed_name(name, own)}}

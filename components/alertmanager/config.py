@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from components.alertmanager.names import secret_directory
 from components.alertmanager.receivers import enforce
-from components.prometheus.config import Rendered, revision
+from components.rendered import Rendered, revision
 from signals import alertmanager_config
 from signals.alertmanager_config import CONFIG_FILE
 from signals.routing import inhibit_rules, route

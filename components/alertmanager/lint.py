@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from components.alertmanager.args import AlertmanagerArgs
-    from components.prometheus.config import Rendered
+    from components.rendered import Rendered
 
 URGENT = (Severity.P0.value, Severity.P1.value)
 """Who may be told of an alert that no route knows: somebody who looks within minutes."""

@@ -24,7 +24,7 @@ from components.storage import claim
 
 if TYPE_CHECKING:
     from components.alertmanager.args import AlertmanagerArgs
-    from components.prometheus.config import Rendered
+    from components.rendered import Rendered
 
 
 def manifests(args: AlertmanagerArgs, rendered: Rendered) -> dict[str, Manifest]:

@@ -13,7 +13,7 @@ from components.exporters import cluster_role, cluster_role_binding, service_acc
 from components.naming import cluster_scoped_name, node_namespace_name, object_name, swanlab_namespace_name
 from components.network import allow_ingress
 from components.objects import Manifest, metadata
-from components.prometheus.config import revision
+from components.rendered import revision
 from signals.rules.model import rule_file
 from signals.rules.sentinel import sentinel
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components import fixed_config
-from components.fixed_config import OWN_REVISION, Rendered
+from components.fixed_config import OWN_REVISION
 from components.otel_collector import agent_config, debug, gateway_config
 from components.otel_collector.names import CONFIG_FILE, DEBUG_FILE
 from components.otel_collector.parts import text_of
 
 if TYPE_CHECKING:
     from components.otel_collector.args import OtelCollectorArgs
+    from components.rendered import Rendered
 
 
 def render_agent(args: OtelCollectorArgs) -> Rendered:

@@ -35,8 +35,8 @@ from components.prometheus.manifests import REVISION_ANNOTATION
 from components.storage import claim
 
 if TYPE_CHECKING:
-    from components.fixed_config import Rendered
     from components.otel_collector.args import OtelCollectorArgs
+    from components.rendered import Rendered
 
 _OTLP: Final = {name: port for name, port in PORTS.items() if name.startswith("otlp-")}
 

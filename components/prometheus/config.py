@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from components.prometheus.discovery import discovery, pod_discovery
 from components.prometheus.names import CONFIG_FILE, SECRETS_PATH
+from components.rendered import Rendered, revision
 from components.scrape import metric_relabels, target_relabels
 from signals.rules import rule_files
 from signals.rules.model import rule_file
@@ -20,15 +19,6 @@ if TYPE_CHECKING:
     from components.scrape import ScrapeJob
 
 SENTINEL_FILE = "rules-sentinel.yml"
-_REVISION_DIGITS = 12
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rendered:
-    """files: file name → text, as they lie in one directory. revision: 12 hex digits that change with any of them."""
-
-    files: dict[str, str]
-    revision: str
 
 
 def render(args: PrometheusArgs) -> Rendered:
@@ -42,14 +32,6 @@ def render(args: PrometheusArgs) -> Rendered:
     files = {CONFIG_FILE: dump(_configuration(args, names)), **rules}
     digest = revision(files)
     return Rendered(files={**files, SENTINEL_FILE: rule_file((sentinel(digest),))}, revision=digest)
-
-
-def revision(files: dict[str, str]) -> str:
-    """First 12 hex digits of SHA-256 over names and contents, each ended by a zero byte, in the order of the names."""
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(f"{name}\0{files[name]}\0".encode())
-    return digest.hexdigest()[:_REVISION_DIGITS]
 
 
 def _configuration(args: PrometheusArgs, rule_file_names: list[str]) -> Manifest:

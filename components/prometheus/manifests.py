@@ -23,7 +23,7 @@ from components.storage import claim
 
 if TYPE_CHECKING:
     from components.prometheus.args import PrometheusArgs
-    from components.prometheus.config import Rendered
+    from components.rendered import Rendered
 
 _RBAC = "rbac.authorization.k8s.io"
 REVISION_ANNOTATION = "plumbline/config-revision"

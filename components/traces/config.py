@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from components import fixed_config
-from components.fixed_config import OWN_REVISION, Rendered
+from components.fixed_config import OWN_REVISION
 from components.otel_collector.names import REVISION
 from components.traces.names import (
     CONFIG_FILE,
@@ -21,6 +21,7 @@ from components.traces.names import (
 from signals.yamltext import dump
 
 if TYPE_CHECKING:
+    from components.rendered import Rendered
     from components.traces.args import TracesArgs
 
 LIMIT_PERCENT: Final = 70

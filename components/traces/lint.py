@@ -15,7 +15,7 @@ from components.traces.names import CONFIG_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from components.fixed_config import Rendered
+    from components.rendered import Rendered
 
 PROGRAM: Final = "jaeger-linux"
 

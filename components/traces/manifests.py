@@ -34,7 +34,7 @@ from components.traces.names import (
 from components.traces.validate import validate
 
 if TYPE_CHECKING:
-    from components.fixed_config import Rendered
+    from components.rendered import Rendered
     from components.traces.args import TracesArgs
 
 _STOP_SECONDS: Final = 60

@@ -12,7 +12,7 @@ import yaml
 from components.alertmanager.config import render
 from components.alertmanager.lint import PROBES, amtool, complaints, lint
 from components.errors import DeployError
-from components.prometheus.config import Rendered
+from components.rendered import Rendered
 from signals.alertmanager_config import CONFIG_FILE
 from signals.routing import RECEIVERS
 from signals.yamltext import dump

@@ -13,7 +13,8 @@ import yaml
 
 from components.errors import DeployError
 from components.prometheus.args import BasicAuth, PrometheusArgs, RemoteWrite
-from components.prometheus.config import SENTINEL_FILE, render, revision
+from components.prometheus.config import SENTINEL_FILE, render
+from components.rendered import revision
 from components.scrape import ScrapeJob
 from signals.budget import samples_per_scrape
 from signals.catalogue import PRODUCERS

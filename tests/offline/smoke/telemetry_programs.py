@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from components.fixed_config import OWN_REVISION, Rendered, render
+from components.fixed_config import OWN_REVISION, render
 from components.images import ImagePin
 from components.otel_collector.args import Agent, Backend, Gateway, OtelCollectorArgs, Redaction, Sampling
 from components.otel_collector.config import no_windows, render_agent, render_gateway
@@ -28,6 +28,8 @@ from tests.offline.smoke import objects
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from components.rendered import Rendered
 
 Json = dict[str, Any]
 

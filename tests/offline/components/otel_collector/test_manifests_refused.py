@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from components.errors import DeployError
-from components.fixed_config import Rendered
 from components.otel_collector.args import Backend
 from components.otel_collector.manifests import manifests
 from components.otel_collector.validate import complaints, validate
+from components.rendered import Rendered
 from tests.offline.components.otel_collector.examples import ARGS, MIB, TRACES, args
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from components.errors import DeployError
-from components.fixed_config import Rendered
+from components.rendered import Rendered
 from components.traces.config import document, render
 from components.traces.lint import complaints, lint
 from components.traces.names import CONFIG_FILE
