@@ -44,12 +44,13 @@ def start(name: str, argv: Sequence[str], *, mark: str, logs: Path, path: str) -
 
 def running(mark: str | None = None) -> dict[str, Process]:
     """Name → process of a cluster (of any cluster without `mark`); shims and helpers are left out."""
-    found: dict[str, Process] = {}
-    for process in sorted(marked(mark), key=lambda p: -p.started):  # a fork that has not executed yet is younger
-        name = str(process.mark).rpartition(":")[2]
-        if process.name == name[:COMMAND_LENGTH]:
-            found[name] = process
-    return found
+    named = {p.pid: p for p in marked(mark) if p.name == _marked_name(p)[:COMMAND_LENGTH]}
+    forks = {p.pid for p in named.values() if p.parent in named}  # not executed yet: the name is still the parent's
+    return {_marked_name(p): p for p in named.values() if p.pid not in forks}
+
+
+def _marked_name(process: Process) -> str:
+    return str(process.mark).rpartition(":")[2]
 
 
 def marked(mark: str | None = None) -> list[Process]:

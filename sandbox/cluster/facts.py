@@ -25,12 +25,13 @@ IPV4_MAPPED: Final = bytes(8) + b"\xff\xff\x00\x00"  # ::ffff:0:0/96 in the kern
 
 @dataclass(frozen=True)
 class Process:
-    """A process: its id, the start time that makes the id unique, its name, and the mark of the cluster it is of."""
+    """A process: its id, the start time that makes it unique, its name, its cluster's mark, the id of its parent."""
 
     pid: int
     started: int
     name: str
     mark: str | None
+    parent: int = 1
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def read_process(pid: int) -> Process | None:
         return None
     prefix = f"{MARK_VARIABLE}=".encode()
     mark = next((e.removeprefix(prefix).decode() for e in environment if e.startswith(prefix)), None)
-    return Process(pid, int(fields[19]), name, mark)
+    return Process(pid, int(fields[19]), name, mark, int(fields[1]))
 
 
 def foreign_kubelets() -> list[Process]:

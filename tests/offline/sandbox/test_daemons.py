@@ -64,6 +64,14 @@ def test_helpers_of_a_process_are_no_processes_of_the_cluster(cluster: Cluster) 
     assert len(daemons.marked(cluster.mark)) == 2
 
 
+def test_fork_that_has_not_executed_yet_is_not_the_process(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = Process(40, 7, "containerd", f"{cluster.mark}:containerd")
+    for fork in (replace(parent, pid=41, parent=40), replace(parent, pid=39, parent=40, started=8)):
+        for order in ([parent, fork], [fork, parent]):
+            monkeypatch.setattr(daemons, "processes", lambda found=order: found)
+            assert daemons.running(cluster.mark) == {"containerd": parent}
+
+
 def test_other_clusters_are_not_ours(cluster: Cluster) -> None:
     pid = cluster.start("etcd", "exec sleep 60")
     assert pid not in [process.pid for process in daemons.marked(f"{cluster.mark}-other")]
