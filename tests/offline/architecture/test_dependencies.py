@@ -37,7 +37,7 @@ def locked(text: str) -> dict[str, tuple[str, str]]:
 
 
 def test_every_dependency_is_pinned_exactly() -> None:
-    assert {name: version for name, version in direct().items() if not re.fullmatch(r"\d[\w.]*", version)} == {}
+    assert {name: version for name, version in direct().items() if not re.fullmatch(r"(\d+!)?\d[\w.]*", version)} == {}
 
 
 def test_every_dependency_has_a_reason() -> None:

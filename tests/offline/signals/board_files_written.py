@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from signals.dashboards.grafana import board_json
+from components.grafana.boards import board_json
 from tests.offline.signals.boards import BOARDS
 
 FILES = Path(__file__).with_name("board_files")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from components.grafana.boards import board_json
 from signals.catalogue import PRODUCERS
 from signals.dashboards import boards
 from signals.dashboards.asking import asked
-from signals.dashboards.grafana import board_json
 from signals.dashboards.model import WIDTH, Board, Kind, Panel, Query, Unit
 from signals.rules import groups
 from signals.rules.sentinel import sentinel
