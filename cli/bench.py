@@ -38,7 +38,11 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
     "telemetry": ("telemetry",),
     "all": ("stages", "signals", "recovery", "telemetry"),
 }
-SIGNALS_REPORT: Final = ROOT / ".out" / "bench" / "signals.json"
+SIGNALS_REPORTS: Final = {
+    128: ROOT / ".out" / "bench" / "signals-1024.json",
+    1024: ROOT / ".out" / "bench" / "signals-8192.json",
+}
+"""Nodes of eight GPUs each → where the figures are written."""
 EXPERIMENTS_REPORT: Final = ROOT / ".out" / "bench" / "experiments.json"
 RECOVERY_REPORT: Final = ROOT / ".out" / "bench" / "recovery.json"
 TELEMETRY_REPORT: Final = ROOT / ".out" / "bench" / "telemetry.json"
@@ -69,7 +73,7 @@ def bench(home: Home, progress: Progress, *, cold: bool) -> int:
     if "telemetry" in wanted:
         code = telemetry(home, progress) or code
     if wanted == CHOICES["stages"]:
-        print("\n  rules and queries at 8192 GPUs, 7 minutes, no cluster: make bench ONLY=signals")
+        print("\n  rules and queries at 1024 and 8192 GPUs, 14 minutes, no cluster: make bench ONLY=signals")
         print("  restore points beside the raw tools, 10 minutes, no cluster: make bench ONLY=recovery")
         print("  collectors beside the same without processors, 5 minutes, no cluster: make bench ONLY=telemetry")
     return code
@@ -140,9 +144,12 @@ def signals(home: Home, progress: Progress) -> int:
     A program of its own, because it joins this room's sandbox with components and stacks, which no room may.
     """
     programs.ensure(home, ["prometheus"], progress)
-    argv = [sys.executable, "-m", "tests.bench.signals"]
-    argv += ["--prometheus", str(programs.binary(home, "prometheus")), "--out", str(SIGNALS_REPORT)]
-    return _attached(argv, os.environ)
+    code = 0
+    for nodes, report in SIGNALS_REPORTS.items():
+        argv = [sys.executable, "-m", "tests.bench.signals", "--nodes", str(nodes)]
+        argv += ["--prometheus", str(programs.binary(home, "prometheus")), "--out", str(report)]
+        code = _attached(argv, os.environ) or code
+    return code
 
 
 def recovery() -> int:

@@ -142,3 +142,7 @@ DIAGNOSTIC_CHARS: Final = 12000
 PODS_SHOWN: Final = 8
 LOG_LINES: Final = 40
 EVENTS_SHOWN: Final = 30
+# What a board is asked for: long enough for a rate to show, short enough for a stack that has just begun.
+BOARD_SPAN: Final = 900.0
+BOARD_STEP: Final = 15.0
+BOARD_RATE: Final = 120.0

@@ -31,6 +31,8 @@ BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
         "signals.fresh",
         "signals.budget",
         "signals.banned",
+        "boards.choices",
+        "boards.answered",
     ),
     ("metrics", "prometheus-managed"): (
         "prometheus.reload",

@@ -129,11 +129,15 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """A choice at the top of a board. series: whose label of this name gives the choices. label: for people."""
+    """A choice at the top of a board.
+
+    series: whose label of this name gives the choices. label: for people. empty: see Panel.
+    """
 
     name: str
     label: str
     series: str
+    empty: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

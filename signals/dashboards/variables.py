@@ -10,7 +10,12 @@ ENVIRONMENT = Variable(name="environment", label="Environment", series='up{clust
 FLEET_CHOICE = 'cluster=~"$cluster", environment=~"$environment"'
 """Matchers of whatever is told of a cluster."""
 
-TEAM = Variable(name="team", label="Team", series=f"{INFO_METRIC}{{{FLEET_CHOICE}}}")
+TEAM = Variable(
+    name="team",
+    label="Team",
+    series=f"{INFO_METRIC}{{{FLEET_CHOICE}}}",
+    empty="a pod carries the label of a team",
+)
 NAMESPACE = Variable(name="namespace", label="Namespace", series=f"kube_pod_info{{{FLEET_CHOICE}}}")
 NODE = Variable(name="node", label="Node", series=f"kube_node_info{{{FLEET_CHOICE}}}")
 

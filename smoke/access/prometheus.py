@@ -33,6 +33,12 @@ class Prometheus(Client):
         result: list[Json] = self._data("/api/v1/query", params)["result"]
         return result
 
+    def range(self, expression: str, start: float, end: float, step: float) -> list[Json]:
+        """The result of a range query from Unix time `start` to `end`, a value every `step` seconds."""
+        params = {"query": expression, "start": f"{start:.3f}", "end": f"{end:.3f}", "step": f"{step:.0f}"}
+        result: list[Json] = self._data("/api/v1/query_range", params)["result"]
+        return result
+
     def scalar(self, expression: str) -> float:
         """The value of an expression of type scalar, for example `time()`."""
         return float(self._data("/api/v1/query", {"query": expression})["result"][1])

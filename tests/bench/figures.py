@@ -81,6 +81,7 @@ class Asked:
     recorded: Timed | None = None
     raw_total: float = 0.0
     recorded_total: float = 0.0
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,7 @@ class Net:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """Everything. record_share: of the time in which rules are evaluated, 0 to 1."""
+    """Everything. record_share: of the time in which rules are evaluated, 0 to 1. board: our own, by query."""
 
     nodes: int
     gpus_per_node: int
@@ -117,6 +118,7 @@ class Report:
     scrapes: Scrapes
     panels: tuple[Asked, ...]
     rival: tuple[Asked, ...]
+    board: tuple[Asked, ...] = ()
 
     @property
     def net(self) -> Net:

@@ -16,10 +16,11 @@ MINUTES: Final = 3
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel and its question, in terms of recorded series where there are any."""
+    """A panel and its question, by recorded series where there are any. may_be_empty: while nothing is wrong."""
 
     title: str
     expr: str
+    may_be_empty: bool = False
 
 
 def panels(limits: Thresholds) -> tuple[Panel, ...]:

@@ -41,6 +41,11 @@ def ask(client: Client, panel: Panel, known: Mapping[str, Recorded], plan: Plan)
     )
 
 
+def as_it_is(client: Client, panel: Panel, plan: Plan) -> Asked:
+    """A panel of a board, asked its own way alone. Raises BenchError."""
+    return Asked(title=panel.title, raw=timed(client, panel.expr, plan), may_be_empty=panel.may_be_empty)
+
+
 _EVALUATED: Final = (
     'max(prometheus_rule_group_last_evaluation_timestamp_seconds{rule_group=~".*;plumbline-gpu-records"})'
 )

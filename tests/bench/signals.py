@@ -1,4 +1,4 @@
-"""8192 simulated GPUs in a running Prometheus: `python -m tests.bench.signals --prometheus PATH --out FILE`.
+"""Thousands of simulated GPUs in a Prometheus: `python -m tests.bench.signals --prometheus PATH --out FILE`.
 
 Real: Prometheus, the rules, scrape jobs and relabelling of a durable stack, HTTP scrapes. Made up: the GPUs (the fleet
 of sandbox/workloads/gpu) and the Kubernetes objects (a static page). It is a program of its own below tests/, because
@@ -28,6 +28,7 @@ from components.prometheus.names import CONFIG_FILE
 from components.prometheus.names import arguments as prometheus_flags
 from sandbox.progress import Progress
 from tests.bench import configuration, expansion, interrupt, kubernetes, measure, queries
+from tests.bench.boards import board_panels
 from tests.bench.client import Client
 from tests.bench.configuration import Addresses
 from tests.bench.errors import BenchError
@@ -103,6 +104,7 @@ def _measure(plan: Plan, client: Client, pid: int, config: Path, progress: Progr
     share = measure.record_share(client.rules())
     ours = _ask(client, panels(configuration.inputs(plan).thresholds), known, plan, progress)
     theirs = _ask(client, rival(), known, plan, progress)
+    board = _ask_board(client, board_panels(configuration.inputs(plan)), plan, progress)
     return Report(
         nodes=plan.nodes,
         gpus_per_node=plan.gpus,
@@ -117,6 +119,7 @@ def _measure(plan: Plan, client: Client, pid: int, config: Path, progress: Progr
         scrapes=scrapes,
         panels=ours,
         rival=theirs,
+        board=board,
     )
 
 
@@ -127,6 +130,14 @@ def _ask(
     for panel in asked:
         progress.say(f"    panel: {panel.title}")
         found.append(queries.ask(client, panel, known, plan))
+    return tuple(found)
+
+
+def _ask_board(client: Client, asked: Sequence[Panel], plan: Plan, progress: Progress) -> tuple[Asked, ...]:
+    found = []
+    for panel in asked:
+        progress.say(f"    board: {panel.title}")
+        found.append(queries.as_it_is(client, panel, plan))
     return tuple(found)
 
 

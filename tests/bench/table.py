@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.bench.boards import SAME
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -14,7 +16,15 @@ _SHOWN = 8
 
 def table(report: Report) -> str:
     """All figures, times in the units that their columns name."""
-    parts = (_head(report), _loads(report), _groups(report), _panels(report), _rival(report), _net(report))
+    parts = (
+        _head(report),
+        _loads(report),
+        _groups(report),
+        _panels(report),
+        _rival(report),
+        _board(report),
+        _net(report),
+    )
     return "\n".join(line for part in parts for line in part)
 
 
@@ -80,6 +90,21 @@ def _rival(report: Report) -> Iterator[str]:
         asked = [panel.recorded or panel.raw for panel in panels]
         instant, window = sum(timed.instant for timed in asked), sum(timed.window for timed in asked)
         yield f"  {name:<34} {instant:>14.1f} {window:>15.1f} {sum(timed.series for timed in asked):>7}"
+
+
+def _board(report: Report) -> Iterator[str]:
+    """Each query of our fleet's board; beside it what the public board asks for the same, where it has it."""
+    rivals, same = {panel.title: panel.raw for panel in report.rival}, dict(SAME)
+    names = ("our board, median ms", "last 3 minutes", "12239", "ratio", "series", "12239")
+    yield "\n  {:<42} {:>15} {:>8} {:>7} {:>7} {:>7}".format(*names)
+    for panel in report.board:
+        theirs = rivals.get(same.get(panel.title, ""))
+        own = panel.raw
+        beside = "" if theirs is None else f"{theirs.window:>8.1f} {theirs.window / own.window:>7.1f}"
+        series = "" if theirs is None else f"{theirs.series:>7}"
+        yield f"  {panel.title:<42} {own.window:>15.1f} {beside:>16} {own.series:>7} {series:>7}".rstrip()
+    for name, panels in (("the whole board", report.board), ("12239, all eight", report.rival)):
+        yield f"  {name:<42} {sum(panel.raw.window for panel in panels):>15.1f}"
 
 
 def _net(report: Report) -> Iterator[str]:

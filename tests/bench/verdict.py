@@ -68,8 +68,10 @@ def _load(report: Report) -> Iterator[str]:
 
 
 def _panels(report: Report) -> Iterator[str]:
-    for panel in (*report.panels, *report.rival):
-        if not panel.raw.series:
+    if not report.board:
+        yield "no panel of the fleet's board was asked"
+    for panel in (*report.panels, *report.rival, *report.board):
+        if not panel.raw.series and not panel.may_be_empty:
             yield f"panel {panel.title!r} has no series"
         if panel.recorded is not None:
             yield from _both_ways(panel, panel.recorded.series)

@@ -176,12 +176,14 @@ def test_program_is_told_where_prometheus_is_and_its_code_is_ours(
     home: Home, pulumi: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del pulumi  # its home has every program
-    python = program(tmp_path / "bin", "python", f'echo "$@" > {tmp_path}/called; exit 5')
+    python = program(tmp_path / "bin", "python", f'echo "$@" >> {tmp_path}/called; test "$4" != 128 || exit 5')
     monkeypatch.setattr(sys, "executable", str(python))
-    assert bench.signals(home, silent()[0]) == 5
-    report = ROOT / ".out" / "bench" / "signals.json"
-    expected = f"-m tests.bench.signals --prometheus {binary(home, 'prometheus')} --out {report}"
-    assert (tmp_path / "called").read_text().strip() == expected
+    assert bench.signals(home, silent()[0]) == 5, "a fault in the smaller fleet is not forgotten over the larger one"
+    told = f"--prometheus {binary(home, 'prometheus')} --out {ROOT / '.out' / 'bench'}"
+    assert (tmp_path / "called").read_text().splitlines() == [
+        f"-m tests.bench.signals --nodes 128 {told}/signals-1024.json",
+        f"-m tests.bench.signals --nodes 1024 {told}/signals-8192.json",
+    ]
 
 
 def test_bench_of_recovery_needs_no_cluster_and_its_code_is_ours(

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.bench import measure, queries, signals
+from tests.bench.boards import SAME, board_panels
 from tests.bench.figures import Asked, Group, Load, Report, Scrapes, Timed, Truth
-from tests.bench.panels import Panel
+from tests.bench.panels import Panel, rival
 from tests.bench.plan import TWENTY
 from tests.bench.table import table
 from tests.bench.verdict import problems
 from tests.offline.cli.test_bench_expansion import KNOWN
 from tests.offline.cli.test_bench_plan import small
+from tests.offline.signals.promtool_cases import INPUTS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +56,11 @@ PANELS = (
     ),
     Asked(title="by model", raw=Timed(50.0, 70.0, 1)),
 )
+RIVAL_POWER = Asked(title="12239 total power", raw=Timed(10.0, 40.0, 8))
+BOARD = (
+    Asked(title="GPU fleet: Power", raw=Timed(1.0, 4.0, 1)),
+    Asked(title="GPU fleet: Alerts about GPUs", raw=Timed(2.0, 3.0, 0), may_be_empty=True),
+)
 GOOD = Report(
     nodes=10,
     gpus_per_node=8,
@@ -67,7 +74,8 @@ GOOD = Report(
     record_share=0.25,
     scrapes=Scrapes(duration_p99=0.1, interval_p99=15.0),
     panels=PANELS,
-    rival=(Asked(title="theirs", raw=Timed(200.0, 400.0, 80)),),
+    rival=(Asked(title="theirs", raw=Timed(200.0, 400.0, 80)), RIVAL_POWER),
+    board=BOARD,
 )
 
 
@@ -99,6 +107,8 @@ def test_good_figures_stand() -> None:
         (replace(GOOD, without_rules=replace(LOAD, rules=3)), "3 rules were loaded in the span without"),
         (replace(GOOD, with_rules=replace(LOAD, samples_per_second=0.0)), "0 samples/s with rules"),
         (replace(GOOD, rival=(Asked(title="theirs", raw=Timed(1.0, 1.0, 0)),)), "'theirs' has no series"),
+        (replace(GOOD, board=()), "no panel of the fleet's board was asked"),
+        (replace(GOOD, board=(replace(BOARD[1], may_be_empty=False),)), "'GPU fleet: Alerts about GPUs' has no series"),
         (replace(GOOD, panels=(replace(PANELS[0], recorded=Timed(1.0, 2.0, 19)),)), "19 series by records and 20"),
         (replace(GOOD, panels=(replace(PANELS[0], recorded_total=20.0),)), "sums to 20 by records and 10 without"),
     ],
@@ -130,8 +140,19 @@ def test_table_shows_both_ways_side_by_side() -> None:
     assert ["by", "node", "1.0", "1001.0", "1001.0", "2.0", "3002.0", "1501.0", "20"] in lines
     assert ["by", "model", "no", "record", "50.0", "no", "record", "70.0", "1"] in lines
     assert ["theirs", "200.0", "400.0", "80"] in lines
+    assert ["GPU", "fleet:", "Power", "4.0", "40.0", "10.0", "1", "8"] in lines
+    assert ["GPU", "fleet:", "Alerts", "about", "GPUs", "3.0", "0"] in lines
+    assert ["the", "whole", "board", "7.0"] in lines
+    assert ["12239,", "all", "eight", "440.0"] in lines
     assert ["slow", "7", "1.500", "3.000", "15", "s", "0.200", "360", "min"] in lines
     assert ["CPU", "seconds", "per", "minute", "9.0", "5.0"] in lines
+
+
+def test_public_board_stands_beside_panels_that_there_are() -> None:
+    ours = {panel.title for panel in board_panels(INPUTS)}
+    theirs = {panel.title for panel in rival()}
+    assert {title for title, _ in SAME} <= ours
+    assert {title for _, title in SAME} <= theirs
 
 
 def test_report_holds_figures_net_and_problems(tmp_path: Path) -> None:

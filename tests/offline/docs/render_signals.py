@@ -31,6 +31,7 @@ REQUIREMENTS = {
     "B4": "restore points that are verified, and kept from everybody",
     "B6": "of traces and logs what must be kept is kept, what must be hidden is hidden, and counts balance",
     "B5": "alerts reach who must know",
+    "B7": "every panel of every board answers",
     "C1": "whose a series is, and what it must not say of people",
     "C9": "logs are structured, and hold no secrets and no prompts",
     "C8": "alerts that are evaluated",

@@ -13,6 +13,7 @@ from smoke import limits
 from smoke.main import main
 from smoke.runner import SUITE
 from tests.offline.smoke import fake_swanlab, full_stack, kubectl, objects
+from tests.offline.smoke.board_world import healthy
 from tests.offline.smoke.fakes import ApiServer, FakePrometheus, served
 from tests.offline.smoke.full_world import Full
 from tests.offline.smoke.lab import Lab
@@ -102,6 +103,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
         monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
         made = World(tmp_path, api_address, prometheus_address)
         made.api, made.prometheus = api, prometheus
+        prometheus.panels = healthy(objects.contract())
         yield made
 
 

@@ -119,6 +119,8 @@ class FakePrometheus:
         self.revision = objects.REVISION
         self.alertmanagers: Json = {"activeAlertmanagers": [], "droppedAlertmanagers": []}
         self.before_query: Callable[[], None] = lambda: None
+        self.panels: dict[str, list[dict[str, str]]] = {}
+        """Expression → labels of each series that it gives: what the stand-in cannot evaluate itself."""
         # As it prints it: defaults filled in, units of its own.
         self.configuration = objects.FILES["prometheus.yml"].replace("24h", "1d").replace("2GB", "2GiB")
 
@@ -129,6 +131,7 @@ class FakePrometheus:
             return 200, "".join(f"# TYPE {n} gauge\n{n} {value:g}\n" for n, value in self.own.items())
         answers: dict[str, Callable[[], Any]] = {
             "/api/v1/query": lambda: self._query(query),
+            "/api/v1/query_range": lambda: self._range(query),
             "/api/v1/alertmanagers": lambda: self.alertmanagers,
             "/api/v1/targets": lambda: self.targets,
             "/api/v1/rules": self._rules,
@@ -151,7 +154,18 @@ class FakePrometheus:
 
     def _query(self, query: dict[str, str]) -> Json:
         self.before_query()
+        if query["query"] in self.panels:
+            at = float(query["time"])
+            found = [{"metric": labels, "value": [at, "1"]} for labels in self.panels[query["query"]]]
+            return {"resultType": "vector", "result": found}
         return evaluate(query["query"], self.series, query)
+
+    def _range(self, query: dict[str, str]) -> Json:
+        """Two values of each series."""
+        times = (float(query["start"]), float(query["end"]))
+        listed = self.panels[query["query"]]
+        found = [{"metric": labels, "values": [[at, "1"] for at in times]} for labels in listed]
+        return {"resultType": "matrix", "result": found}
 
     def change(self, method: str, path: str, _: str) -> Answer:
         """It is only read."""

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 SELECTOR = re.compile(r"^(?P<name>[\w:]*)(?:\{(?P<matchers>.*)\})?(?: offset -\d+s)?$")
 AHEAD = re.compile(r" offset -(\d+)s")
 MATCHER = re.compile(r'(\w+|"[^"]+")(=~|!~|!=|=)"([^"]*)"')
-AGGREGATION = re.compile(r"^(?P<word>count|min|max|sum)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
+AGGREGATION = re.compile(r"^(?P<word>count|group|min|max|sum)(?: by \((?P<by>[\w, ]+)\))? ?\((?P<inner>.*)\)$")
 ABOVE = re.compile(r"^(?P<inner>.*) > (?P<bound>\d+)$")
 TOP = re.compile(r"^topk\((?P<number>\d+), (?P<inner>.*)\)$")
 AGE = re.compile(r"^time\(\) - timestamp\((?P<inner>.*)\)$")
@@ -108,6 +108,8 @@ def _aggregate(
     pairs = [(dict(zip(by, key, strict=True)), values) for key, values in groups.items()]
     if word == "count":
         return [(labels, float(len(values))) for labels, values in pairs]
+    if word == "group":
+        return [(labels, 1.0) for labels, _ in pairs]
     reduce: dict[str, Callable[[list[float]], float]] = {"min": min, "max": max, "sum": sum}
     return [(labels, reduce[word](values)) for labels, values in pairs]
 

@@ -25,6 +25,7 @@ ALWAYS = {
     *("prometheus.rules_healthy", "prometheus.sentinel_rule", "scrape.expected_jobs", "scrape.all_up"),
     *("scrape.no_duplicates", "scrape.labels"),
     *("signals.contract", "signals.fresh", "signals.budget", "signals.banned"),
+    *("boards.choices", "boards.answered"),
 }
 OWN_PROMETHEUS = {
     *("prometheus.reload", "prometheus.revision", "prometheus.flags", "prometheus.storage_fresh"),

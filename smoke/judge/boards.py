@@ -1,0 +1,69 @@
+"""Whether a panel shows what it promises: an answer, one number where there is to be one, and emptiness by design."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from signals.dashboards.model import Kind
+from smoke.model import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from signals.dashboards.model import Board, Panel, Variable
+    from smoke.boards import Answer
+
+
+def panel(board: Board, panel: Panel, answers: Sequence[Answer]) -> list[Problem]:
+    """answers: one for each query of the panel. A number of which there are two is none that a person can trust."""
+    name = f"{board.title}: {panel.title}"
+    refused = [Problem(name, answer.error, "an answer") for answer in answers if answer.error]
+    if refused or len(answers) != len(panel.queries):
+        return refused or [Problem(name, f"{len(answers)} answers", f"{len(panel.queries)}, one for each query")]
+    if panel.kind is Kind.STAT:
+        return _number(name, panel, answers)
+    if panel.empty or any(_values(answer) for answer in answers):
+        return []
+    return [Problem(name, "nothing", f"something: the panel names no event that it waits for ({_asked(panel)})")]
+
+
+def _number(name: str, panel: Panel, answers: Sequence[Answer]) -> list[Problem]:
+    found = [value for answer in answers for value in _values(answer)]
+    shown = sum(len(answer.series) for answer in answers)
+    if shown > len(answers):
+        return [Problem(name, f"{shown} numbers", f"one for each query ({_asked(panel)})")]
+    if not found and not panel.empty:
+        return [Problem(name, "no number" if shown else "nothing", f"a number ({_asked(panel)})")]
+    return []
+
+
+def some(boards: Sequence[Board]) -> list[Problem]:
+    """Every stack has one board at least: that of the platform."""
+    return [] if boards else [Problem("boards", "none", "one at least", terminal=True)]
+
+
+def choices(board: Board, offered: Mapping[str, Sequence[str]], wanted: Mapping[str, str]) -> list[Problem]:
+    """offered: variable → values that it offers. wanted: variable → the value that this stack's series have."""
+    return [problem for variable in board.variables for problem in _choice(board, variable, offered, wanted)]
+
+
+def _choice(
+    board: Board, variable: Variable, offered: Mapping[str, Sequence[str]], wanted: Mapping[str, str]
+) -> list[Problem]:
+    name, found = f"{board.title}: choice {variable.label}", offered.get(variable.name, ())
+    must = wanted.get(variable.name)
+    if must is not None and must not in found:
+        return [Problem(name, ", ".join(found) or "nothing to choose", f"{must} among them")]
+    if not found and not variable.empty:
+        return [Problem(name, "nothing to choose", f"values of {variable.name} ({variable.series})")]
+    return []
+
+
+def _values(answer: Answer) -> list[float]:
+    """Numbers that can be drawn."""
+    return [value for series in answer.series for _, value in series.points if not math.isnan(value)]
+
+
+def _asked(panel: Panel) -> str:
+    return "; ".join(" ".join(query.expr.split()) for query in panel.queries)
