@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sandbox.cluster.facts import read_process
 from sandbox.cluster.layout import direct
 from sandbox.errors import SandboxError
-from sandbox.process import ProgramError, run
+from sandbox.process import ProgramError, held_back, run
 from sandbox.programs.build import binary, directory
 from sandbox.programs.spec import catalogue
 
@@ -104,8 +104,11 @@ class Engine:
 
         Ctrl-C reaches the engine itself, which then ends its work in order; we wait for it.
         """
-        process = subprocess.Popen(self.argv(arguments), env=self.environment(), cwd=ROOT)
+        with held_back() as held:
+            process = subprocess.Popen(self.argv(arguments), env=self.environment(), cwd=ROOT)
         try:
+            for interrupt in held:
+                interrupt()
             return process.wait(timeout=TIMEOUT)
         except KeyboardInterrupt:
             _await_cancelled(process)

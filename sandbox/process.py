@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -49,21 +51,24 @@ def run(
     timeout: seconds. Raises ProgramError when it cannot start, exceeds the deadline, or (check) exits non-zero.
     """
     try:
-        process = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env=dict(env) if env is not None else None,
-            cwd=cwd,
-            start_new_session=True,
-        )
+        with held_back() as held:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env=dict(env) if env is not None else None,
+                cwd=cwd,
+                start_new_session=True,
+            )
     except OSError as error:
         raise ProgramError(argv, f"cannot start ({error.strerror})", "") from error
     _running.add(process)
     try:
+        for interrupt in held:
+            interrupt()
         stdout, stderr = process.communicate(stdin, timeout=timeout)
     except subprocess.TimeoutExpired as error:
         _kill_group(process)
@@ -78,6 +83,28 @@ def run(
     if check and process.returncode != 0:
         raise ProgramError(argv, f"exited with {process.returncode}", stderr or stdout)
     return Finished(process.returncode, stdout, stderr)
+
+
+@contextmanager
+def held_back() -> Iterator[list[Callable[[], object]]]:
+    """Ctrl-C and SIGTERM that come meanwhile are kept, as calls that do what they would have done.
+
+    A program that was started in the moment of Ctrl-C would be known to nobody, and run on. In the main thread alone:
+    others do not hear of signals.
+    """
+    kept: list[Callable[[], object]] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield kept
+        return
+    found = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = {number: handler for number, handler in found.items() if callable(handler)}
+    for number, handler in heard.items():
+        signal.signal(number, lambda *at, handler=handler: kept.append(lambda: handler(*at)))
+    try:
+        yield kept
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
 
 
 def kill_running() -> None:

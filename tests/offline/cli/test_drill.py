@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cli import drill
-from cli.__main__ import _parse, _run
+from cli.words import _parse, _run
 from sandbox.errors import SandboxError
 from sandbox.process import ProgramError
 from tests.offline.cli.drill_facts import API_KEY, BEFORE, DESTROYING, NEW, PLAIN, POINT, RESTORE, UP

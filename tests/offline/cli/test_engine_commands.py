@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.__main__ import _stack_of
 from cli.engine import ROOT, engine_for, takes_config_file
+from cli.words import _stack_of
 from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:

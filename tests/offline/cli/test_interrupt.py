@@ -38,6 +38,19 @@ shutil.disk_usage = lambda _: SimpleNamespace(free=2**40)
 from cli.__main__ import main
 sys.exit(main())
 """
+# The command as it is, on a machine that takes its time to read it.
+SLOW = """
+import os, pathlib, sys, time
+class Slow:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "cli.words":
+            pathlib.Path(os.environ["NOTE"]).write_text("1")
+            time.sleep(120)
+sys.meta_path.insert(0, Slow)
+from cli.__main__ import main
+sys.exit(main())
+"""
 
 
 @pytest.fixture
@@ -89,3 +102,16 @@ def test_background_command_can_be_ended_too(environment: dict[str, str], tmp_pa
         building.send_signal(signal.SIGTERM)
         building.communicate(timeout=PATIENCE)
     assert building.returncode == 130
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_program_that_is_still_being_read_ends_in_words(
+    environment: dict[str, str], tmp_path: Path, sent: signal.Signals
+) -> None:
+    terminal = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    with started([sys.executable, "-c", f"{terminal}\n{SLOW}", "programs"], environment) as reading:
+        wait_for_file(tmp_path / "compiler")
+        reading.send_signal(sent)
+        _, printed = reading.communicate(timeout=PATIENCE)
+    assert reading.returncode == 130
+    assert "Traceback" not in printed

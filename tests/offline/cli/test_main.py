@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli import __main__ as main_module
 from cli import bench, deploy, develop, embedded, inspect, regression
+from cli import words as main_module
 from cli.engine import ROOT
 from sandbox.cluster import facts
 from sandbox.errors import SandboxError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.__main__ import _parse
 from cli.engine import ROOT
+from cli.words import _parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

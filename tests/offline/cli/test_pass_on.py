@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.__main__ import _pass_on
 from cli.engine import ROOT
+from cli.words import _pass_on
 from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:

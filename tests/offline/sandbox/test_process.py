@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -100,3 +102,27 @@ def test_output_that_is_no_text_is_no_error() -> None:
 def test_environment_is_replaced_when_given() -> None:
     done = run(["sh", "-c", "echo $ONLY:$HOME"], timeout=20, env={"ONLY": "this", "PATH": os.environ["PATH"]})
     assert done.stdout == "this:\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_program_that_starts_in_the_moment_of_an_interrupt_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    noted, start = tmp_path / "pid", subprocess.Popen
+
+    def interrupted_start(*words: Any, **options: Any) -> Any:  # noqa: ANN401  # as Popen takes and gives them
+        made = start(*words, **options)
+        wait_for_file(noted)
+        os.kill(os.getpid(), number)  # the program runs, and nobody has its id yet
+        return made
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted_start)
+    before = {one: signal.signal(one, signal.default_int_handler) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(["sh", "-c", LONG.format(noted)], timeout=60)
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert wait_until_ended(int(noted.read_text()))
