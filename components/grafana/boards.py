@@ -9,6 +9,7 @@ from grafana_foundation_sdk.builders import bargauge, common, dashboard, logs, p
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import common as common_models
 from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models import prometheus as prometheus_models
 
 from signals.dashboards.model import PROMETHEUS, WIDTH, Good, Kind
 
@@ -26,6 +27,9 @@ _PANELS: Final[dict[Kind, Any]] = {
     Kind.LOGS: logs.Panel,
 }
 _NOTHING: Final = "nothing to show"
+_GREY: Final = "#808080"
+_OF_A_FIELD: Final = "${__field.labels."
+_OF_A_TABLE: Final = "${__data.fields."
 
 
 def board_json(board: Board) -> str:
@@ -119,16 +123,18 @@ def _panel(panel: Panel, number: int) -> Any:  # noqa: ANN401  # the builders of
     made = _PANELS[panel.kind]().id(number).title(panel.title).description(panel.meaning).unit(panel.unit.value)
     made = made.datasource(_source(panel.queries[0].datasource)).no_value(panel.empty or _NOTHING)
     for place, query in enumerate(panel.queries):
-        made = made.with_target(_target(query, chr(ord("A") + place)))
+        made = made.with_target(_target(query, chr(ord("A") + place), panel.kind))
     if panel.limits is not None:
         made = made.thresholds(_thresholds(panel.limits))
+    if panel.limits is not None and panel.kind in (Kind.STAT, Kind.BARS):
+        made = made.mappings([_absent(panel)])
     if panel.decimals is not None:
         made = made.decimals(panel.decimals)
     made = made.min(0) if panel.kind is not Kind.TABLE else made
     if panel.high is not None:
         made = made.max(panel.high)
     if panel.links:
-        made = made.data_links([_link(link) for link in panel.links])
+        made = made.data_links([_link(link, panel.kind) for link in panel.links])
     return _drawn(made, panel)
 
 
@@ -136,7 +142,14 @@ def _drawn(made: Any, panel: Panel) -> Any:  # noqa: ANN401  # as above
     """What each kind has of its own."""
     if panel.kind is Kind.STAT:
         made = made.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]))
-        made = made.color_mode(common_models.BigValueColorMode.BACKGROUND)
+        # Without limits a number is neither good nor bad; Grafana's own would have it red from 80.
+        colours = common_models.BigValueColorMode
+        made = made.color_mode(colours.NONE if panel.limits is None else colours.BACKGROUND)
+    if panel.kind is Kind.TABLE:
+        without_time = models.DataTransformerConfig(id_val="organize", options={"excludeByName": {"Time": True}})
+        made = made.transformations([without_time])
+    if panel.kind is Kind.BARS and panel.limits is None:
+        made = made.thresholds(_steps([None], ["blue"]))
     if panel.kind is Kind.TIMESERIES:
         # A gap is drawn as one: a line across it would tell of what nobody measured.
         made = made.span_nulls(span_nulls=False).fill_opacity(8).show_points(common_models.VisibilityMode.AUTO)
@@ -148,9 +161,19 @@ def _drawn(made: Any, panel: Panel) -> Any:  # noqa: ANN401  # as above
     return made
 
 
-def _target(query: Query, ref: str) -> prometheus.Dataquery:
+def _absent(panel: Panel) -> models.SpecialValueMap:
+    """What is not there is grey: Grafana gives it the colour of the lowest values, which may be a good one."""
+    shown = models.ValueMappingResult(text=panel.empty or _NOTHING, color=_GREY)
+    options = models.DashboardSpecialValueMapOptions(match=models.SpecialValueMatch.NULL_AND_NAN, result=shown)
+    return models.SpecialValueMap(options=options)
+
+
+def _target(query: Query, ref: str, kind: Kind) -> prometheus.Dataquery:
+    """Of a table all series are rows of one answer; else each would be a table of its own, and one be shown."""
     made = prometheus.Dataquery().expr(query.expr).legend_format(query.legend).ref_id(ref)
     made = made.datasource(_source(query.datasource))
+    if kind is Kind.TABLE:
+        made = made.format(prometheus_models.PromQueryFormat.TABLE)
     return made.instant() if query.instant else made.range()
 
 
@@ -158,12 +181,19 @@ def _thresholds(limits: Limits) -> dashboard.ThresholdsConfig:
     """Steps from below. A value that is good when high turns the colours around."""
     colours = ["green", "orange", "red"] if limits.bad is not None else ["green", "orange"]
     values = [limits.warn] if limits.bad is None else [limits.warn, limits.bad]
+    if limits.bad == limits.warn:
+        colours, values = ["green", "red"], [limits.warn]
     if limits.good is Good.HIGH:
         colours, values = colours[::-1], values[::-1]
-    steps = [models.Threshold(value=None, color=colours[0])]
-    steps += [models.Threshold(value=value, color=colour) for value, colour in zip(values, colours[1:], strict=True)]
+    return _steps([None, *values], colours)
+
+
+def _steps(values: list[float | None], colours: list[str]) -> dashboard.ThresholdsConfig:
+    steps = [models.Threshold(value=value, color=colour) for value, colour in zip(values, colours, strict=True)]
     return dashboard.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(steps)
 
 
-def _link(link: Link) -> dashboard.DashboardLink:
-    return dashboard.DashboardLink(link.title).url(link.url).target_blank(target_blank=True)
+def _link(link: Link, kind: Kind) -> dashboard.DashboardLink:
+    """In a table labels are columns, and called so."""
+    url = link.url.replace(_OF_A_FIELD, _OF_A_TABLE) if kind is Kind.TABLE else link.url
+    return dashboard.DashboardLink(link.title).url(url).target_blank(target_blank=True)

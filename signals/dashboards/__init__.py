@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from signals.dashboards.alerting import alerting
 from signals.dashboards.gpu_fleet import gpu_fleet
 from signals.dashboards.marks import marks
+from signals.dashboards.platform import platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
     from signals.dashboards.inputs import BoardInputs
     from signals.dashboards.model import Board
 
-BOARDS: Final[tuple[Callable[[BoardInputs], Board], ...]] = (gpu_fleet,)
+BOARDS: Final[tuple[Callable[[BoardInputs], Board], ...]] = (
+    platform,
+    gpu_fleet,
+    alerting,
+)
 
 
 def boards(inputs: BoardInputs) -> tuple[Board, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from signals.dashboards.model import Board, Good, Kind, Limits, Panel, Query, Row, Unit
+from signals.dashboards.panels import stat
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, FLEET_CHOICE, TEAM, chosen
 from signals.rules.gpu_labels import FLEET
 
@@ -26,35 +27,28 @@ def gpu_fleet(inputs: BoardInputs) -> Board:
     )
 
 
-def _stat(title: str, expr: str, meaning: str, unit: Unit = Unit.COUNT, limits: Limits | None = None) -> Panel:
-    queries = (Query(expr=expr, instant=True),)
-    return Panel(
-        title=title, kind=Kind.STAT, unit=unit, meaning=meaning, queries=queries, limits=limits, width=4, height=4
-    )
-
-
 def _whole() -> Row:
     allocatable, allocated = (f"sum({chosen(f'fleet:gpu_{what}:sum')})" for what in ("allocatable", "allocated"))
     weighted = f"sum({chosen('node:gpu_utilization:avg')} * {chosen('node:gpu_devices:count')})"
     return Row(
         title="Fleet",
         panels=(
-            _stat("GPUs offered", allocatable, "Devices that nodes offer to pods: boards, MIG instances, shares."),
-            _stat("GPUs held", allocated, "Devices that pods hold which have not finished."),
-            _stat(
+            stat("GPUs offered", allocatable, "Devices that nodes offer to pods: boards, MIG instances, shares."),
+            stat("GPUs held", allocated, "Devices that pods hold which have not finished."),
+            stat(
                 "Held share",
                 f"{allocated} / ({allocatable} > 0)",
                 "Below nine tenths there are GPUs that nobody uses; above, pods will wait.",
                 Unit.RATIO,
             ),
-            _stat(
+            stat(
                 "Utilization",
                 f"{weighted} / (sum({chosen('node:gpu_devices:count')}) > 0)",
                 "Of all devices, held or not, each with the same weight.",
                 Unit.RATIO,
             ),
-            _stat("Power", f"sum({chosen('fleet:gpu_power_watts:sum')})", "All boards together.", Unit.WATTS),
-            _stat(
+            stat("Power", f"sum({chosen('fleet:gpu_power_watts:sum')})", "All boards together.", Unit.WATTS),
+            stat(
                 "Hottest GPU",
                 f"max({chosen('fleet:gpu_temperature_celsius:max')})",
                 "Where it is: the table of temperatures below.",

@@ -23,6 +23,11 @@ def runbook(inputs: BoardInputs, name: str) -> tuple[Link, ...]:
     return (Link(title="Runbook", url=f"{base}/{RUNBOOKS}/{name}.md"),) if base else ()
 
 
+def board(uid: str) -> tuple[Link, ...]:
+    """Another board, with the time and the choices of this one. Only where the stack is sure to have it."""
+    return (Link(title="Board", url=f"/d/{uid}?${{__url_time_range}}&${{__all_variables}}"),)
+
+
 def run_page(inputs: BoardInputs) -> tuple[Link, ...]:
     """The run of a row or a line that has the labels of one."""
     if not inputs.run_url:

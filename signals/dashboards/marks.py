@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from signals.dashboards.firing import alerts
 from signals.dashboards.model import Annotation
-from signals.dashboards.variables import FLEET_CHOICE, chosen
+from signals.dashboards.variables import chosen
 from signals.recovery_metrics import LAST_VERIFIED
 from signals.rules.sentinel import REVISION_METRIC
 
@@ -26,7 +27,7 @@ def marks(inputs: RuleInputs) -> tuple[Annotation, ...]:
 
 
 def _alerts() -> Annotation:
-    firing = f'ALERTS{{{FLEET_CHOICE}, alertstate="firing", severity=~"P0|P1|P2"}}'
+    firing = alerts('severity=~"P0|P1|P2"')
     expr = f"max by (alertname, severity) ({firing})"
     return Annotation(title="Alerts", expr=expr, text="{{severity}} {{alertname}}", colour="red")
 

@@ -56,7 +56,9 @@ class Good(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Where a value's colour changes, in the unit of the panel. bad: None if there is one step alone."""
+    """Where a value's colour changes, in the unit of the panel. bad: None if there is one step alone,
+    and equal to `warn` if that step is to the worst.
+    """
 
     warn: float
     bad: float | None = None

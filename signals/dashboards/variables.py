@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from signals.catalogue.labels import INFO_METRIC
 from signals.dashboards.model import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 CLUSTER = Variable(name="cluster", label="Cluster", series="up")
 ENVIRONMENT = Variable(name="environment", label="Environment", series='up{cluster=~"$cluster"}')
@@ -18,6 +23,11 @@ TEAM = Variable(
 )
 NAMESPACE = Variable(name="namespace", label="Namespace", series=f"kube_pod_info{{{FLEET_CHOICE}}}")
 NODE = Variable(name="node", label="Node", series=f"kube_node_info{{{FLEET_CHOICE}}}")
+
+
+def of_jobs(jobs: Iterable[str]) -> str:
+    """A matcher for the targets of these jobs."""
+    return f'job=~"{"|".join(jobs)}"'
 
 
 def chosen(metric: str, more: str = "") -> str:

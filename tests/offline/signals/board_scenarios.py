@@ -6,7 +6,7 @@ them, with 1 to 8 in place of `#1` and 1 to 4 in place of `#2`. promtool evaluat
 everything, so that a recording rule that changes its meaning is seen here as well.
 
 `doubled`, title → number: what a panel shows when everything is scraped twice, by a second replica of each exporter, if
-that is another number; it counts targets then.
+that is another number; it counts targets then. `kept`, titles: panels that go on with what was last seen, on purpose.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def play(board: Board, directory: Path, played: dict[str, Any] | None = None) ->
         (directory / name).write_text(text, encoding="utf-8")
     whole = {
         "rule_files": sorted(rule_files(INPUTS)),
-        "evaluation_interval": "15s",
+        "evaluation_interval": found.get("evaluation_interval", "15s"),
         "fuzzy_compare": True,  # the last bit of a float
         "tests": [test],
     }
@@ -88,14 +88,32 @@ def doubled(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "series": [*found["series"], *twice], "panels": panels}
 
 
+def ended(found: dict[str, Any]) -> dict[str, Any]:
+    """The same cluster once nothing in it is scraped any more: no number is left, but for what is kept on purpose.
+
+    Ten minutes later, when the windows of records have passed. Alerts about what is absent fire by then.
+    """
+    over = [{**one, "values": f"{one['values']} stale"} for one in found["series"]]
+    kept = set(found.get("kept", ()))
+    return {
+        **found,
+        "at": "25m",
+        "evaluation_interval": "1m",
+        "series": over,
+        "panels": {title: {} for title in found["panels"] if title not in kept},
+    }
+
+
 def _series(listed: list[dict[str, Any]]) -> list[dict[str, str]]:
     found = []
     for one in listed:
+        # YAML reads 0x60 as 96.
+        assert isinstance(one["values"], str), f"quote {one['values']} of {one['series']}"
         for numbers in itertools.product(*(range(1, times + 1) for times in one.get("times", ()))):
             name = one["series"]
             for place, number in enumerate(numbers, start=1):
                 name = name.replace(f"#{place}", str(number))
-            found.append({"series": name, "values": str(one["values"])})
+            found.append({"series": name, "values": one["values"]})
     return found
 
 
@@ -104,4 +122,4 @@ def _shown(value: Any) -> dict[str, float]:  # noqa: ANN401  # as written in YAM
     return value if isinstance(value, dict) else {"{}": value}
 
 
-__all__ = ["BOARDS", "doubled", "play", "scenario", "stats"]
+__all__ = ["BOARDS", "doubled", "ended", "play", "scenario", "stats"]

@@ -75,8 +75,11 @@ DRAWN: Final[dict[Unit, Dimension]] = {
     Unit.PER_SECOND: PER_SECOND,
     Unit.CELSIUS: CELSIUS,
     Unit.WATTS: WATTS,
+    Unit.YES_OR_NO: RATIO,  # of 1 or 0
 }
 """Unit of a panel → what its queries must give."""
+BY_A_NUMBER: Final = {"job:series_budget:ratio": RATIO}
+"""Records that divide by what is planned, which stands there as a number and has no unit."""
 _PER_TIME: Final = ("rate", "irate", "deriv")
 _AS_IS: Final = ("and", "unless", ">", "<", ">=", "<=", "==", "!=")
 
@@ -88,8 +91,9 @@ class Unlike(ValueError):  # a verdict about an expression
 def dimensions(groups: Iterable[Group], pages: Iterable[Producer]) -> dict[str, Dimension]:
     """Every series of the catalogue and every recorded one, as far as what it is made of says."""
     known = {name: found for page in pages for metric in page.metrics for name, found in _series(metric)}
-    known |= {"up": RATIO, "ALERTS": RATIO, "scrape_duration_seconds": SECONDS}
+    known |= {"up": RATIO, "ALERTS": RATIO, "ALERTS_FOR_STATE": SECONDS, "scrape_duration_seconds": SECONDS}
     known |= dict.fromkeys(("scrape_samples_scraped", "scrape_samples_post_metric_relabeling"), COUNT)
+    known |= BY_A_NUMBER
     records = [rule for group in groups for rule in group.rules if isinstance(rule, Record)]
     for _ in range(len(records)):
         before = len(known)

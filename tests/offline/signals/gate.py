@@ -67,7 +67,8 @@ def known_metrics(pages: Iterable[Producer]) -> dict[str, Known]:
                 found[name] = Known(own | before.labels if before else frozenset(own), metric.type)
     for name in _OF_EVERY_TARGET:
         found[name] = Known(frozenset(every), MetricType.GAUGE)
-    found["ALERTS"] = Known(ANY, MetricType.GAUGE)
+    for name in ("ALERTS", "ALERTS_FOR_STATE"):
+        found[name] = Known(ANY, MetricType.GAUGE)
     return found
 
 

@@ -10,6 +10,7 @@ from signals.catalogue import PRODUCERS
 from signals.rules import groups
 from signals.rules.model import Record
 from tests.offline.signals.dimensions import (
+    BY_A_NUMBER,
     BYTES,
     CELSIUS,
     COUNT,
@@ -73,7 +74,15 @@ def test_every_record_is_in_the_unit_that_its_name_says() -> None:
     known = dimensions(RULES, PRODUCERS)
     records = {rule.record for group in RULES for rule in group.rules if isinstance(rule, Record)}
     wrong = {name: known.get(name) for name in sorted(records) if not _named(name, known.get(name))}
-    assert set(wrong) == BY_A_NUMBER
+    assert wrong == {}
+
+
+def test_what_is_divided_by_a_number_of_the_plan_has_no_unit_that_could_be_wrong() -> None:
+    known = dimensions(RULES, PRODUCERS)
+    records = [rule for group in RULES for rule in group.rules if isinstance(rule, Record)]
+    found = [dimension(rule.expr, known) for rule in records if rule.record in BY_A_NUMBER]
+    assert len(found) >= len(BY_A_NUMBER)
+    assert {one.bases for one in found} == {()}
 
 
 def _named(name: str, found: Dimension | None) -> bool:
@@ -88,8 +97,6 @@ def _named(name: str, found: Dimension | None) -> bool:
     return found is not None and not found.bases if not rate else found == PER_SECOND
 
 
-BY_A_NUMBER = {"job:series_budget:ratio"}
-"""Divided by what is planned, which stands there as a number and has no unit."""
 UNITS = {
     "seconds": SECONDS,
     "bytes": BYTES,
