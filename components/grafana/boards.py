@@ -90,12 +90,14 @@ def _source(uid: str) -> models.DataSourceRef:
 
 
 def _variable(variable: Variable) -> dashboard.QueryVariable:
-    """Any number of values; all of them at first, which is `.*` and so also whatever has no such label."""
+    """Any number of values. All of them are `.*`, and so also whatever has no such label."""
     made = dashboard.QueryVariable(variable.name).label(variable.label).datasource(_source(PROMETHEUS))
     made = made.query(f"label_values({variable.series}, {variable.name})").refresh(
         models.VariableRefresh.ON_TIME_RANGE_CHANGED
     )
     made = made.sort(models.VariableSort.ALPHABETICAL_ASC).multi(multi=True)
+    if not variable.all_at_once:
+        return made
     made = made.include_all(include_all=True).all_value(".*")
     return made.current(models.VariableOption(selected=True, text="All", value="$__all"))
 

@@ -112,7 +112,7 @@ _STORED: Final = (
     _metric(
         "vl_storage_is_read_only", "1 if nothing is taken, because too little is free.", _STORAGE, ("path",), high=1.0
     ),
-    _metric("vl_partitions", "Days of which records are kept.", _STORAGE),
+    _metric("vl_partitions", "Days of which records are kept.", _STORAGE, unit="days"),
     _metric("vl_streams_created_total", "Streams that began; one for each container that logs.", _STORAGE),
 )
 

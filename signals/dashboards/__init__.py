@@ -9,6 +9,8 @@ from signals.dashboards.alerting import alerting
 from signals.dashboards.gpu_fleet import gpu_fleet
 from signals.dashboards.marks import marks
 from signals.dashboards.platform import platform
+from signals.dashboards.node import node
+from signals.dashboards.telemetry import telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 BOARDS: Final[tuple[Callable[[BoardInputs], Board], ...]] = (
     platform,
     gpu_fleet,
+    node,
+    telemetry,
     alerting,
 )
 

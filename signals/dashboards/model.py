@@ -133,13 +133,15 @@ class Row:
 class Variable:
     """A choice at the top of a board.
 
-    series: whose label of this name gives the choices. label: for people. empty: see Panel.
+    series: whose label of this name gives the choices. label: for people. empty: see Panel. all_at_once: the board
+    begins with all of them; else with the first, where a line for each device of all would be too many to draw.
     """
 
     name: str
     label: str
     series: str
     empty: str = ""
+    all_at_once: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,8 @@ _AGE: Final = "otelcol_process_uptime"
 _SAMPLING: Final = "otelcol_processor_tail_sampling"
 _WHERE: Final = "{{ $labels.instance }} (cluster {{ $labels.cluster }})"
 _RUNBOOK: Final = "telemetry-sampling"
-_ROOM_USED: Final = 0.9
+ROOM_USED: Final = 0.9
+"""Share of the traces that may wait, beyond which there is hardly room."""
 
 
 def sampling_alerts(limits: Thresholds, plans: TelemetryPlans) -> tuple[Alert, ...]:
@@ -51,7 +52,7 @@ def _full(plans: TelemetryPlans) -> Alert:
     """Nothing is dropped then: whoever sends is made to wait, and waits with roots that would end the waiting."""
     return Alert(
         alert="SamplingRoomFull",
-        expr=f"{_SAMPLING}_sampling_traces_on_memory{{{_JOB}}}\n> {_ROOM_USED} * {plans.traces_in_memory}",
+        expr=f"{_SAMPLING}_sampling_traces_on_memory{{{_JOB}}}\n> {ROOM_USED} * {plans.traces_in_memory}",
         wait="2m",
         severity=Severity.P2,
         summary="Almost as many traces wait for their decision as may",
