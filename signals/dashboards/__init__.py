@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.alerting import alerting
+from signals.dashboards.data_protection import data_protection
 from signals.dashboards.gpu_fleet import gpu_fleet
 from signals.dashboards.marks import marks
-from signals.dashboards.platform import platform
 from signals.dashboards.node import node
+from signals.dashboards.platform import platform
+from signals.dashboards.swanlab import swanlab
 from signals.dashboards.telemetry import telemetry
 
 if TYPE_CHECKING:
@@ -22,7 +24,9 @@ BOARDS: Final[tuple[Callable[[BoardInputs], Board], ...]] = (
     platform,
     gpu_fleet,
     node,
+    swanlab,
     telemetry,
+    data_protection,
     alerting,
 )
 

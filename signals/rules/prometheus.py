@@ -7,10 +7,13 @@ from signals.rules.model import Alert, Group, Severity
 
 _WHERE = "{{ $labels.instance }} (cluster {{ $labels.cluster }})"
 _SELF = '{job="prometheus"}'
-_USED = "\n+ ".join(
-    f"prometheus_tsdb_{part}{_SELF}"
-    for part in ("storage_blocks_bytes", "wal_storage_size_bytes", "head_chunks_storage_size_bytes")
+STORED = (
+    "prometheus_tsdb_storage_blocks_bytes",
+    "prometheus_tsdb_wal_storage_size_bytes",
+    "prometheus_tsdb_head_chunks_storage_size_bytes",
 )
+"""What retention by size counts."""
+_USED = "\n+ ".join(f"{metric}{_SELF}" for metric in STORED)
 _LIMITS = (
     ("samples", "prometheus_target_scrapes_exceeded_sample_limit_total"),
     ("labels", "prometheus_target_scrape_pool_exceeded_label_limits_total"),

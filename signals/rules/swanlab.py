@@ -14,7 +14,7 @@ _STATE = "cluster, environment, state"
 _INSTALLATION = "cluster, environment"
 _VITAL = "server|house|gateway|gateway-api|vector|postgres|redis|clickhouse|s3"
 """Without one of these runs cannot be logged."""
-_INTERNAL = "gateway-internal|gateway-house-internal"
+INTERNAL = "gateway-internal|gateway-house-internal"
 """What the gateway must refuse: up is a refusal."""
 _UP = "plumbline_swanlab_up"
 _WHERE = "SwanLab (cluster {{ $labels.cluster }})"
@@ -54,7 +54,7 @@ def _down() -> Alert:
 def _pages_down() -> Alert:
     return Alert(
         alert="SwanlabPagesDown",
-        expr=f"{_share(f'{_VITAL}|{_INTERNAL}', among=False)}\n< 0.5",
+        expr=f"{_share(f'{_VITAL}|{INTERNAL}', among=False)}\n< 0.5",
         wait="2m",
         severity=Severity.P2,
         summary="SwanLab's {{ $labels.part }} does not answer",
@@ -70,7 +70,7 @@ def _open() -> Alert:
     gateway = f'max by ({_INSTALLATION}) (max_over_time({_UP}{{part="gateway-api"}}[5m])) == 1'
     return Alert(
         alert="SwanlabInternalRouteOpen",
-        expr=f"{_share(_INTERNAL)}\n< 0.5\nand on ({_INSTALLATION})\n{gateway}",
+        expr=f"{_share(INTERNAL)}\n< 0.5\nand on ({_INSTALLATION})\n{gateway}",
         wait="2m",
         severity=Severity.P1,
         summary="SwanLab's gateway does not refuse {{ $labels.part }}",
