@@ -130,7 +130,7 @@ def _days(promised: int, links: tuple[Link, ...]) -> Panel:
         "Days of logs that fit",
         f"min({_fitting()})",
         "At the pace of the days that are kept. Fewer than promised: the oldest go before their time.",
-        Unit.COUNT,
+        Unit.DAYS,
         Limits(warn=promised / _DAY, good=Good.HIGH),
         links=links,
         empty="logs of a second day",

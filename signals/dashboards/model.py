@@ -36,6 +36,7 @@ class Unit(StrEnum):
     COUNT = "short"
     RATIO = "percentunit"
     SECONDS = "s"
+    DAYS = "d"
     BYTES = "bytes"
     BYTES_PER_SECOND = "binBps"
     PER_SECOND = "reqps"

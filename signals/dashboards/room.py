@@ -75,12 +75,13 @@ def grown(selector: str, job: str) -> str:
     """By how much a counter grew in the board's time, of each stack: 0 only where a target of the job answers.
 
     A series that is new in that time counts from zero: its first sample may already be a loss. Of a process that is
-    older than what is recorded, this is all that it ever counted: too much rather than too little.
+    older than what is recorded, this is all that it ever counted: too much rather than too little. What has not grown
+    is left out: its zero would outlive whoever counts.
     """
     alive = chosen("up", f'job="{job}"')
     before = f"min_over_time({selector}[$__range]) unless {selector} offset $__range"
     both = f'increase({selector}[$__range])\nor\nlabel_replace({before}, "new", "yes", "", "")'
-    return f"sum by ({STACK}) ({both})\nor\n0 * max by ({STACK}) ({alive} == 1)"
+    return f"sum by ({STACK}) (({both}) > 0)\nor\n0 * max by ({STACK}) ({alive} == 1)"
 
 
 def still_told(now: str, recently: str) -> str:

@@ -8,7 +8,7 @@ from signals.catalogue.otel_collector import GATEWAY, ITEMS
 from signals.dashboards.drawing import lines, listed, number
 from signals.dashboards.links import log_lines, runbook
 from signals.dashboards.model import Board, Good, Limits, Row, Unit
-from signals.dashboards.telemetry_losses import COLLECTORS, PARTS, lost, lost_in_store
+from signals.dashboards.telemetry_losses import COLLECTORS, PARTS, lost, lost_in_store, lost_on_the_way
 from signals.dashboards.telemetry_room import room, volume
 from signals.dashboards.telemetry_sampling import sampling
 from signals.dashboards.telemetry_stores import log_store, services
@@ -75,11 +75,10 @@ def _answers(inputs: BoardInputs) -> Panel:
 
 
 def _lost(inputs: BoardInputs, signal: str) -> Panel:
-    parts = [lost(signal, "$__range"), *lost_in_store(signal, "$__range", inputs.rules.jobs)]
     return number(
         f"{_NAMES[signal]} lost",
         Unit.COUNT,
-        "\n+\n".join(parts),
+        lost_on_the_way(signal, "$__range", inputs.rules.jobs),
         "In the board's time: could not be read, did not fit a queue, or were refused for ever, also by the stack's "
         "own store. Nobody else has them. Where and since when: below.",
         limits=Limits(warn=1.0),

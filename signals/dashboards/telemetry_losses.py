@@ -30,17 +30,39 @@ _IN_STORES: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
 
 def lost(signal: str, window: str, by: str = "") -> str:
     """By collectors. window: a duration. by: grouping of the sums, ` by (cluster, job)`; empty for one number."""
-    counters = (f"otelcol_{kind}_{ITEMS[signal]}" for kind in _KINDS)
-    return _together([chosen(counter, COLLECTORS) for counter in counters], window, by, COLLECTORS)
+    return _together(_of_collectors(signal), window, by, COLLECTORS)
+
+
+def lost_on_the_way(signal: str, window: str, jobs: Collection[str]) -> str:
+    """By collectors and by the stack's own stores, as one number.
+
+    A loss that was counted is told whoever is dead; none is said only while a target of each job answers.
+    """
+    stores = [(job, counter) for job, counter in _of_stores(signal) if job in jobs]
+    counters = [*_of_collectors(signal), *(counter for _, counter in stores)]
+    own = (f'job="{job}"' for job in dict.fromkeys(job for job, _ in stores))
+    none = " + ".join(zero("", matcher) for matcher in (COLLECTORS, *own))
+    return f"{_sum(counters, window)}\nor ({none})"
 
 
 def lost_in_store(signal: str, window: str, jobs: Collection[str], by: str = "") -> tuple[str, ...]:
     """By the stack's own store; none where the stack has none."""
     found: dict[str, list[str]] = {}
-    for job, counter, more in _IN_STORES[signal]:
+    for job, counter in _of_stores(signal):
         if job in jobs:
-            found.setdefault(job, []).append(chosen(counter, f'job="{job}"{", " + more if more else ""}'))
+            found.setdefault(job, []).append(counter)
     return tuple(_together(counters, window, by, f'job="{job}"') for job, counters in found.items())
+
+
+def _of_collectors(signal: str) -> list[str]:
+    return [chosen(f"otelcol_{kind}_{ITEMS[signal]}", COLLECTORS) for kind in _KINDS]
+
+
+def _of_stores(signal: str) -> list[tuple[str, str]]:
+    """Job and counter."""
+    return [
+        (job, chosen(counter, f'job="{job}"{", " + more if more else ""}')) for job, counter, more in _IN_STORES[signal]
+    ]
 
 
 def grown(counter: str, window: str) -> str:
@@ -57,5 +79,14 @@ def zero(by: str, jobs: str) -> str:
 
 
 def _together(counters: list[str], window: str, by: str, jobs: str) -> str:
-    none = zero(by, jobs)
-    return "\n+\n".join(f"(\n  sum{by} (\n  {grown(one, window)}\n  )\n  or {none}\n)" for one in counters)
+    return f"{_sum(counters, window, by)}\nor {zero(by, jobs)}"
+
+
+def _sum(counters: list[str], window: str, by: str = "") -> str:
+    """What has not grown is left out, or its zero would outlive whoever counts."""
+    each = (
+        f'label_replace((\n  {grown(one, window)}\n  ) > 0, "counted", "{place}", "", "")'
+        for place, one in enumerate(counters)
+    )
+    joined = "\n  or ".join(each)
+    return f"sum{by} (\n  {joined}\n)"

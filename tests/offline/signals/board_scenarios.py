@@ -105,17 +105,23 @@ def doubled(found: dict[str, Any]) -> dict[str, Any]:
 def ended(found: dict[str, Any]) -> dict[str, Any]:
     """The same cluster once nothing in it is scraped any more: no number is left, but for what is kept on purpose.
 
-    Ten minutes later, when the windows of records have passed. Alerts about what is absent fire by then.
+    Ten minutes after the last sample, when the windows of records have passed. Alerts about what is absent fire then.
     """
+    minutes = max(_steps(one["values"]) for one in found["series"]) // 4 + 1
     over = [{**one, "values": f"{one['values']} stale"} for one in found["series"]]
     kept = set(found.get("kept", ()))
     return {
         **found,
-        "at": "25m",
+        "at": f"{minutes + 10}m",
         "evaluation_interval": "1m",
         "series": over,
         "panels": {title: {} for title in found["panels"] if title not in kept},
     }
+
+
+def _steps(values: str) -> int:
+    """Samples of a series, one every 15 seconds: `0x60` are 61 of them."""
+    return sum(int(times) + 1 if times else 1 for times in re.findall(r"\S+?(?:x(\d+))?(?:\s|$)", values))
 
 
 def _series(listed: list[dict[str, Any]]) -> list[dict[str, str]]:

@@ -70,6 +70,7 @@ DRAWN: Final[dict[Unit, Dimension]] = {
     Unit.COUNT: COUNT,
     Unit.RATIO: RATIO,
     Unit.SECONDS: SECONDS,
+    Unit.DAYS: replace(SECONDS, scale=Fraction(86_400)),
     Unit.BYTES: BYTES,
     Unit.BYTES_PER_SECOND: BYTES.times(SECONDS, -1),
     Unit.PER_SECOND: PER_SECOND,

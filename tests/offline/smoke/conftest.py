@@ -31,6 +31,7 @@ EXPECTED = [
     *("prometheus.storage_fresh", "prometheus.rules_healthy"),
     *("scrape.expected_jobs", "scrape.all_up", "scrape.no_duplicates", "scrape.labels"),
     *("signals.contract", "signals.fresh", "signals.budget", "signals.banned", "pod.security", "pod.volume"),
+    *("boards.choices", "boards.answered"),
 ]
 SHORT = ("IDENTITY", "SETTLE", "QUICK", "LEAST_WAIT", "CONFIG_PROPAGATION", "TARGETS", "RULES", "POD_REPLACED")
 
