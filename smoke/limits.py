@@ -146,3 +146,5 @@ EVENTS_SHOWN: Final = 30
 BOARD_SPAN: Final = 900.0
 BOARD_STEP: Final = 15.0
 BOARD_RATE: Final = 120.0
+# Five minutes after the fifth wrong password, and a little.
+GRAFANA_LOCK: Final = 310.0

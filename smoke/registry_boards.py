@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smoke.model import Check
+from smoke.registry_grafana import grafana
 
 _PANEL = (
     "run its query by hand (`make status` says where Prometheus is): a metric that is gone was renamed, or its job is "
@@ -11,7 +12,7 @@ _PANEL = (
 
 
 def boards() -> tuple[Check, ...]:
-    """Of every stack whose Prometheus can be asked, with or without a Grafana."""
+    """Of every stack whose Prometheus can be asked, with or without a Grafana; then those of Grafana itself."""
     return (
         Check(
             id="boards.choices",
@@ -29,4 +30,5 @@ def boards() -> tuple[Check, ...]:
             needs=("metrics",),
             spans=True,
         ),
+        *grafana(),
     )

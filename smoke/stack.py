@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from smoke import limits, poll
+from smoke import grafana, limits, poll
 from smoke.access.alertmanager import Alertmanager
 from smoke.access.errors import AccessError
 from smoke.access.forward import PortForwards
+from smoke.access.grafana import Grafana
 from smoke.access.http import Client
 from smoke.access.kube import Kube
 from smoke.access.objects import Key, Objects
@@ -46,6 +47,7 @@ SINK = "sink"
 GATE = "gate"
 CLIENTS = (
     *("prometheus", "alertmanager", "pushgateway", "sink", "swanlab", "gate", "objects", "restore_points"),
+    "grafana",
     *("telemetry", "forwards", "kube"),
 )
 PROOFS = ("handover", "page_proof", "roundtrip", "roundtrip_pod")
@@ -108,6 +110,13 @@ class Stack:
     def gate(self) -> Client:
         """What watches the parts of SwanLab: endpoint `gate` of the component `swanlab`."""
         return self._client(Client, "SwanLab's gate", "swanlab", GATE)
+
+    @cached_property
+    def grafana(self) -> Grafana:
+        """The contract's Grafana, signed in as its administrator at first use."""
+        where = self._where("grafana", ENDPOINT)
+        login = grafana.login(self)
+        return Grafana("Grafana", where.locate, where.broken, login=login, use_proxies=where.own_address)
 
     @cached_property
     def objects(self) -> Objects:

@@ -65,6 +65,8 @@ BY_CAPABILITY: Final[dict[tuple[Capability, ...], tuple[str, ...]]] = {
     ("telemetry", "traces", "metrics"): ("telemetry.span_metrics",),
     ("logs",): ("logs.retention",),
     ("traces",): ("traces.retention",),
+    ("grafana",): ("grafana.health", "grafana.closed", "grafana.datasources", "grafana.boards"),
+    ("grafana", "metrics"): ("grafana.panels",),
     ("node-access",): ("node.kernel", "node.cgroup", "node.runtime", "node.kubelet", "node.disk", "node.clock"),
 }
 """Capabilities → checks that run where all of them are claimed."""

@@ -32,6 +32,7 @@ Capability = Literal[
     "telemetry",
     "logs",
     "traces",
+    "grafana",
     "node-access",
     "disruptive",
 ]
@@ -50,6 +51,7 @@ CAPABILITIES: dict[Capability, str] = {
     "telemetry": "a collector of this stack takes OTLP and the logs of containers",
     "logs": "VictoriaLogs of this stack can be asked",
     "traces": "Jaeger of this stack can be asked",
+    "grafana": "Grafana of this stack can be asked",
     "node-access": "the machine that runs smoke is the node",
     "disruptive": "pods may be killed by `make prove`",
 }
@@ -317,6 +319,27 @@ class Telemetry(Part):
     traces: TraceStore | None = None
 
 
+class DataSource(Part):
+    """A datasource that Grafana must have, field by field. url: as its pods reach the store."""
+
+    uid: str
+    name: str
+    type: str
+    url: str
+
+
+class Grafana(Part):
+    """What is promised of Grafana beyond the component `grafana`.
+
+    folder: uid of the folder that holds every board, None in a Grafana of somebody else, which makes its own. boards:
+    uid → SHA-256 of the file, which is the board's JSON with keys in order, an indent of one and a line's end.
+    """
+
+    folder: str | None = None
+    datasources: tuple[DataSource, ...]
+    boards: dict[str, str]
+
+
 class Contract(Part):
     """The whole contract of one stack.
 
@@ -339,4 +362,5 @@ class Contract(Part):
     object_store: ObjectStore | None = None
     recovery: Recovery | None = None
     telemetry: Telemetry | None = None
+    grafana: Grafana | None = None
     expected_checks: tuple[str, ...]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 REQUIREMENTS = {
     "A3": "metrics are kept: volumes, retention, limits",
+    "A4": "Grafana: datasources and boards as they were rendered",
     "A5": "SwanLab self-hosted, on stores that persist",
     "A6": "traces and logs are collected, and outlive a killed gateway",
     "A8": "secure by default",
