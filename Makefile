@@ -10,10 +10,14 @@ POINT ?= latest-verified
 DESTROY ?= no
 WORKLOAD ?= list
 FOR ?= 30m
+STEP ?= all
+ALERT ?= none
+WINDOW ?= 60s
+SINCE ?= usual
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill debug-logs check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill debug-logs evidence check test bench env programs lock golden
 
 help: ## list these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -53,6 +57,11 @@ drill: ## restore a point into a stack of its own, compare, time it; DESTROY=yes
 
 debug-logs: ## keep what WORKLOAD=namespace/name logs below the lowest level FOR=30m, it ends by itself; FOR=0 ends it now; alone: list
 	@$(PLUMBLINE) debug-logs --stack $(STACK) --workload $(WORKLOAD) --for $(FOR)
+
+# RUN is that of `make recovery` elsewhere, and has another default there.
+evidence: RUN = none
+evidence: ## what hit a training RUN=id in STEP=n (alone: over its life), or which runs ALERT=name hit; WINDOW=60s, SINCE=24h
+	@$(PLUMBLINE) evidence --stack $(STACK) --run $(RUN) --step $(STEP) --alert $(ALERT) --window $(WINDOW) --since $(SINCE)
 
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check

@@ -8,7 +8,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import bench, debug_logs, deploy, develop, drill, embedded, inspect, recovery, recovery_secrets, regression
+from cli import (
+    bench,
+    debug_logs,
+    deploy,
+    develop,
+    drill,
+    embedded,
+    evidence,
+    inspect,
+    recovery,
+    recovery_secrets,
+    regression,
+)
 from cli.begin import interrupted
 from cli.engine import EMBEDDED, ROOT, engine_for
 from sandbox.cluster import facts, ownership, preflight
@@ -26,6 +38,7 @@ if TYPE_CHECKING:
     from sandbox.home import Home
 
 PASSED_ON = ("pulumi", "kubectl")
+_EVIDENCE = {"run": "none", "step": "all", "alert": "none", "window": "60s", "since": "usual"}
 
 
 def _down(stack: str, progress: Progress) -> int:
@@ -111,6 +124,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     debugged.add_argument("--stack", default=EMBEDDED)
     debugged.add_argument("--workload", default=debug_logs.LIST)
     debugged.add_argument("--for", dest="span", default="30m")
+    told = verbs.add_parser("evidence")
+    told.add_argument("--stack", default=EMBEDDED)
+    for word, default in _EVIDENCE.items():
+        told.add_argument(f"--{word}", default=default)
     for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
@@ -146,6 +163,9 @@ def _run(options: argparse.Namespace) -> int:
         ),
         "drill": lambda: drill.drill(home, stack, progress, destroy=options.destroy == "yes"),
         "debug-logs": lambda: debug_logs.debug_logs(home, stack, progress, options.workload, options.span),
+        "evidence": lambda: evidence.evidence(
+            home, stack, evidence.Words(**{word: getattr(options, word) for word in _EVIDENCE})
+        ),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
         "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),

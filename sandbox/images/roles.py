@@ -100,6 +100,10 @@ PYTHON: Final = (
         packages="inference",
         user=NOBODY,
     ),
+    # A training run, with the real SDK of SwanLab.
+    PythonProgram(
+        ("sandbox-training",), "training-simulator", "1", "sandbox.workloads.training", packages="training", user=NOBODY
+    ),
     _SERVER,
     PythonProgram(
         ("swanlab-clickhouse",),

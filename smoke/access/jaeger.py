@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from smoke.access.errors import RefusedError, UnreachableError
@@ -11,6 +12,7 @@ Json = dict[str, Any]
 
 NOT_FOUND = 404
 LOOKBACK = "1h"
+MICRO = 1_000_000
 
 
 class Jaeger(Client):
@@ -33,6 +35,12 @@ class Jaeger(Client):
     def search(self, service: str, limit: int) -> list[Json]:
         """Traces of the last hour in which this service has a span, whole, as many as `limit` at most."""
         return self._data("/api/traces", {"service": service, "limit": str(limit), "lookback": LOOKBACK})
+
+    def tagged(self, service: str, tags: dict[str, str], begin: float, end: float, limit: int) -> list[Json]:
+        """Traces between two Unix times in which a span of this service has all these tags, at most `limit`."""
+        times = {"start": f"{begin * MICRO:.0f}", "end": f"{end * MICRO:.0f}"}
+        asked = {"service": service, "tags": json.dumps(tags), "limit": str(limit), **times}
+        return self._data("/api/traces", asked)
 
     def operations(self, service: str) -> list[str]:
         """Names of spans of a service."""

@@ -39,6 +39,12 @@ class Prometheus(Client):
         result: list[Json] = self._data("/api/v1/query_range", params)["result"]
         return result
 
+    def label_values(self, label: str, selector: str, begin: float, end: float) -> list[str]:
+        """Values of a label on the selected series between these Unix times; a superset."""
+        params = {"match[]": selector, "start": f"{begin:.3f}", "end": f"{end:.3f}"}
+        values: list[str] = self._data(f"/api/v1/label/{label}/values", params)
+        return values
+
     def scalar(self, expression: str) -> float:
         """The value of an expression of type scalar, for example `time()`."""
         return float(self._data("/api/v1/query", {"query": expression})["result"][1])

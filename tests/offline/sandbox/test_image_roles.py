@@ -40,7 +40,8 @@ REAL = {
     "recovery",
 }
 STAND_IN_ROLES = {
-    *("dcgm-exporter", "kube-state-metrics", "alert-sink", "sandbox-inference", "swanlab-clickhouse"),
+    *("dcgm-exporter", "kube-state-metrics", "alert-sink", "sandbox-inference", "sandbox-training"),
+    "swanlab-clickhouse",
     *(*SERVERS, *GATEWAY),
 }
 PACKAGES = {
@@ -48,6 +49,7 @@ PACKAGES = {
     "kube-state-metrics": [],
     "alert-sink": [],
     "sandbox-inference": ["opt/packages/inference.py"],
+    "sandbox-training": ["opt/packages/training.py"],
     "swanlab-server": ["opt/packages/swanlab-server.py"],
     "swanlab-clickhouse": ["opt/packages/clickhouse-engine.py"],
     "swanlab-gate": ["opt/packages/gate.py"],
@@ -246,6 +248,7 @@ def test_stand_ins_do_not_carry_the_name_of_what_they_imitate(built: Roles) -> N
         "plumbline.local/kube-state-metrics-stand-in:2.19.1",
         "plumbline.local/alert-sink-stand-in:1",
         "plumbline.local/inference-stand-in:0.33.0",
+        "plumbline.local/training-simulator:1",
         "plumbline.local/swanlab-stand-in:3.1.1",
         "plumbline.local/clickhouse-engine:24.3",
         "plumbline.local/swanlab-gateway-stand-in:1.22.1-9",
@@ -269,6 +272,7 @@ def test_roles_of_the_same_content_share_one_image(built: Roles, roles: set[str]
         ("kube-state-metrics", "sandbox.workloads.kube_state_metrics"),
         ("alert-sink", "sandbox.workloads.alert_sink"),
         ("sandbox-inference", "sandbox.workloads.inference"),
+        ("sandbox-training", "sandbox.workloads.training"),
         ("swanlab-house", "sandbox.swanlab_server"),
         ("swanlab-clickhouse", "sandbox.clickhouse_engine"),
         ("swanlab-gate", "gate"),
