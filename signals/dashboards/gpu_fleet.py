@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.model import Board, Good, Kind, Limits, Panel, Query, Row, Unit
 from signals.dashboards.panels import stat
@@ -12,6 +12,8 @@ from signals.rules.gpu_labels import FLEET
 if TYPE_CHECKING:
     from signals.dashboards.inputs import BoardInputs
     from signals.thresholds import Thresholds
+
+_NOBODY: Final = "nothing until a pod holds a GPU"
 
 
 def gpu_fleet(inputs: BoardInputs) -> Board:
@@ -68,6 +70,7 @@ def _teams() -> Row:
                 kind=Kind.TIMESERIES,
                 unit=Unit.COUNT,
                 meaning="`unattributed` are pods without the label of a team.",
+                empty=_NOBODY,
                 queries=(Query(expr=f"sum by (team) ({chosen('team:gpu_allocated:sum', team)})", legend="{{team}}"),),
                 width=12,
             ),
@@ -76,6 +79,7 @@ def _teams() -> Row:
                 kind=Kind.TIMESERIES,
                 unit=Unit.RATIO,
                 meaning="Of the devices that a team holds, each with the same weight.",
+                empty=_NOBODY,
                 queries=(
                     Query(
                         expr=f"sum by (team) ({chosen('team:gpu_busy:sum', team)})\n/\n"
