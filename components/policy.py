@@ -28,7 +28,8 @@ _SECRET_CONTENT = {
     "credentials inside a URL": re.compile(r"://[^/\s:@]+:[^/\s@]+@"),
     "a password or token": re.compile(
         r"^[\s\-\"']*(?:password|passwd|bearer_token|credentials|secret_key|secret_access_key|api_?key)[\"']?\s*[:=]"
-        r"\s*(?!\{\s*\")\S",  # an object in JSON says where the secret is
+        # An object in JSON says where the secret is, and so does Grafana's word for the content of a file.
+        r"\s*(?!\{\s*\"|\$__file\{[^{}\s]+\}\s*$)\S",
         re.IGNORECASE | re.MULTILINE,
     ),
     "an access key": re.compile(r"\bAKIA[0-9A-Z]{16}\b"),

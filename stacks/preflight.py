@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from components.alertmanager.names import CLAIM as ALERTMANAGER_CLAIM
+from components.grafana.names import CLAIM as GRAFANA_CLAIM
 from components.logs.names import CLAIM as LOGS_CLAIM
 from components.object_store.names import CLAIM as OBJECT_STORE_CLAIM
 from components.otel_collector.names import claim_name
@@ -17,6 +18,7 @@ from stacks.backend import check_backend
 from stacks.claims import check_claim, check_namespace, own_claims
 from stacks.cluster import KubeReader, access
 from stacks.gpus import check_gpus
+from stacks.grafana_preflight import check_grafana
 from stacks.identity import check_identity
 from stacks.images import resolve
 from stacks.object_store import check_object_store
@@ -51,6 +53,7 @@ def check_cluster(settings: Settings, where: Access, reader: Reader) -> None:
     check_secrets(reader, settings)
     if settings.object_store.mode == "managed":
         check_object_store(reader, settings)
+    check_grafana(reader, settings)
     if settings.swanlab.mode == "managed":
         args = swanlab_args(settings, resolve(settings.images, swanlab_roles(settings.swanlab)))
         check_same_root(settings, args.namespace, own_claims(reader, args.namespace, args.stack))
@@ -81,4 +84,6 @@ def volumes(settings: Settings) -> dict[str, str]:
     if settings.otel_collector.mode == "managed":
         gateway = settings.otel_collector.gateway
         found |= {claim_name(replica): gateway.volume for replica in range(gateway.replicas)}
+    if settings.grafana.mode == "managed" and settings.grafana.database.kind == "sqlite":
+        found[GRAFANA_CLAIM] = settings.grafana.database.volume
     return found

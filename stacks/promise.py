@@ -10,6 +10,7 @@ from stacks.arguments import alertmanager_args
 from stacks.checks import expected
 from stacks.contract import Capability, Cluster, Contract
 from stacks.experiment_systems import promised_buckets
+from stacks.grafana_systems import promised as promised_grafana
 from stacks.recovery_arguments import promised as promised_recovery
 from stacks.recovery_arguments import recovery_args
 from stacks.scraping import promised_jobs, rule_inputs, scrape_jobs, tells_own_alertmanager
@@ -47,6 +48,7 @@ def contract(settings: Settings, images: dict[str, ImagePin], systems: tuple[Sys
         object_store=promised_buckets(settings) if "object-store" in found else None,
         recovery=promised_recovery(recovery_args(settings, images), settings) if "recovery" in found else None,
         telemetry=telemetry(settings, images, components) if {"telemetry", "logs", "traces"} & set(found) else None,
+        grafana=promised_grafana(settings),
         expected_checks=expected(found),
     )
 

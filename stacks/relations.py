@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stacks import object_store_relations, recovery_relations, swanlab_relations, telemetry_relations
+from stacks import (
+    grafana_relations,
+    object_store_relations,
+    recovery_relations,
+    swanlab_relations,
+    telemetry_relations,
+)
 from stacks.consistency import inconsistent
 from stacks.existing_relations import attached, one_prometheus
 from stacks.fields import duration_seconds, quantity_bytes, quantity_value, size_bytes
@@ -35,6 +41,7 @@ def broken(settings: Settings) -> list[str]:
         *swanlab_relations.broken(settings),
         *recovery_relations.broken(settings),
         *telemetry_relations.broken(settings),
+        *grafana_relations.broken(settings),
         *one_root(settings),
     ]
 

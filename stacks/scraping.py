@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from components.alertmanager import names as alertmanager
 from components.dcgm_exporter import names as dcgm_exporter
 from components.existing_prometheus.names import CLUSTER_JOBS
+from components.grafana import names as grafana
 from components.kube_state_metrics import names as kube_state_metrics
 from components.logs import names as logs
 from components.naming import node_namespace_name, swanlab_namespace_name
@@ -115,16 +116,18 @@ def guarded(settings: Settings) -> tuple[str, ...]:
         # SwanLab's own policies let in whichever Prometheus there is; the gate's know that of the stack.
         swanlab_gate.NAME: _experiment_modes(settings)[swanlab_gate.NAME],
         **_telemetry_modes(settings),
+        **_grafana_mode(settings),
     }
     return tuple(name for name, mode in modes.items() if mode in ("managed", "simulated"))
 
 
 def _planned(settings: Settings, page: Producer) -> int:
-    """Series of a whole job. Pods of the buffer and of the gateway are the only targets that the settings count."""
+    """Series of a whole job. Pods of buffer, gateway and Grafana are the only targets that the settings count."""
     counted = {
         swanlab_vector.PRODUCER.job: settings.swanlab.buffer.replicas,
         otel.GATEWAY: settings.otel_collector.gateway.replicas,
         otel.SPAN_METRICS_PORT_NAME: settings.otel_collector.gateway.replicas,
+        grafana.NAME: settings.grafana.replicas,
     }
     return series(page, settings.sizing, counted.get(page.job, 1))
 
@@ -140,6 +143,7 @@ def _exists(settings: Settings, page: Producer) -> bool:
         alertmanager.NAME: "managed" if settings.alertmanager.mode == "managed" else "off",
         **_experiment_modes(settings),
         **_telemetry_modes(settings),
+        **_grafana_mode(settings),
     }
     existing = settings.existing_prometheus
     if existing is not None:
@@ -171,6 +175,11 @@ def _telemetry_modes(settings: Settings) -> dict[str, str]:
     return collectors | stores
 
 
+def _grafana_mode(settings: Settings) -> dict[str, str]:
+    """As above. A Grafana of somebody else is theirs to watch."""
+    return {grafana.NAME: "managed" if settings.grafana.mode == "managed" else "off"}
+
+
 def _telemetry_pods(settings: Settings) -> dict[str, PodTargets]:
     stack, node = settings.namespace, node_namespace_name(settings.namespace)
     agents, gateways = otel.selector(otel.AGENT, stack), otel.selector(otel.GATEWAY, stack)
@@ -198,6 +207,7 @@ def _pods(settings: Settings) -> dict[str, PodTargets]:
             (node_exporter, node),
             (dcgm_exporter, node),
             (swanlab_gate, lab),
+            (grafana, stack),
         )
     }
     found[object_store.NAME] = PodTargets(

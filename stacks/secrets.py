@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from components.errors import DeployError
 from signals.routing import RECEIVERS
+from stacks.grafana_preflight import secret_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def wanted(settings: Settings) -> dict[str, dict[str, str]]:
     """Name of each Secret that the settings name → key in it → the setting that asks for it."""
     found: dict[str, dict[str, str]] = {}
-    for setting, name, key in (*_of_stores(settings), *_of_receivers(settings), *_of_backends(settings)):
+    named = (*_of_stores(settings), *_of_receivers(settings), *_of_backends(settings), *secret_entries(settings))
+    for setting, name, key in named:
         found.setdefault(name, {}).setdefault(key, setting)
     return found
 

@@ -36,6 +36,7 @@ from stacks.fields import (
     SizeRetention,
     Text,
 )
+from stacks.grafana import Grafana
 from stacks.limits import Limits
 from stacks.object_store import ObjectStore
 from stacks.recovery import Recovery
@@ -193,6 +194,7 @@ class Settings(Section):
     )
     logs: Logs = Field(default_factory=Logs, description="keys mode, retention, retention_size, volume, external, …")
     traces: Traces = Field(default_factory=Traces, description="keys mode, retention, volume, external, …")
+    grafana: Grafana = Field(default_factory=Grafana, description="boards: keys mode, database, admin, plugins, …")
 
     @property
     def limits(self) -> Limits:

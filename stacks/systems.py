@@ -16,6 +16,7 @@ from components.existing_prometheus import names as existing
 from components.existing_prometheus.component import ExistingPrometheus
 from components.existing_prometheus.lint import lint as lint_existing
 from components.existing_prometheus.manifests import render as render_existing
+from components.grafana.names import NAME as GRAFANA
 from components.kube_state_metrics import names as ksm
 from components.kube_state_metrics.component import KubeStateMetrics
 from components.kube_state_metrics.manifests import manifests as ksm_manifests
@@ -40,6 +41,7 @@ from components.traces.names import NAME as TRACES
 from stacks import arguments, exporter_arguments
 from stacks.contract import Claim, Component, Endpoint
 from stacks.experiment_systems import has_gate, named_images, object_store, swanlab, swanlab_gate
+from stacks.grafana_systems import existing_grafana, managed_grafana
 from stacks.recovery_arguments import roles as recovery_roles
 from stacks.recovery_systems import recovery
 from stacks.scraping import may_be_empty
@@ -79,6 +81,7 @@ def components(settings: Settings) -> tuple[str, ...]:
         LOGS: settings.logs.mode,
         TRACES: settings.traces.mode,
         COLLECTOR: settings.otel_collector.mode,
+        GRAFANA: settings.grafana.mode,
     }
     return tuple(name for name, mode in sections.items() if mode in ("managed", "simulated"))
 
@@ -86,6 +89,8 @@ def components(settings: Settings) -> tuple[str, ...]:
 def systems(settings: Settings, images: Images) -> tuple[System, ...]:
     """Every system of the stack, in the order of registration. images: role → image, for `roles`."""
     made = tuple(_MAKERS[name](settings, images) for name in components(settings))
+    if settings.grafana.existing is not None:
+        made = (*made, existing_grafana(settings, settings.grafana.existing))
     wanted = settings.existing_prometheus
     if wanted is None:
         return made
@@ -238,4 +243,5 @@ _MAKERS: dict[str, Callable[[Settings, Images], System]] = {
     LOGS: log_store,
     TRACES: trace_store,
     COLLECTOR: collector,
+    GRAFANA: managed_grafana,
 }

@@ -9,6 +9,7 @@ from signals.catalogue import (
     apiserver,
     cadvisor,
     dcgm,
+    grafana,
     jaeger,
     kube_state_metrics,
     kubelet,
@@ -47,6 +48,7 @@ PRODUCERS: tuple[Producer, ...] = (
     span_metrics.PRODUCER,
     victoria_logs.PRODUCER,
     jaeger.PRODUCER,
+    grafana.PRODUCER,
 )
 
 

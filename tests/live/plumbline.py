@@ -236,12 +236,14 @@ def tag_image(reference: str, other: str) -> None:
 
 @contextmanager
 def receivers_of(stack: str) -> Iterator[None]:
-    """What a person makes before the first deployment of a durable stack: its namespace and the Secret of receivers."""
+    """What a person makes before the first deployment of a durable stack: its namespace and the Secrets it names."""
     namespace = f"plumbline-{stack}"
     addresses = [f"--from-literal={key}=http://nobody.invalid/" for key in ("p0", "p1", "p2", "p3", "watchdog")]
     kubectl("create", "namespace", namespace)
     try:
         kubectl("create", "secret", "generic", "alert-receivers", "-n", namespace, *addresses)
+        for name, key in (("grafana-login", "password"), ("grafana-encryption", "key")):
+            kubectl("create", "secret", "generic", name, "-n", namespace, f"--from-literal={key}=of-nobody-{name}")
         yield
     finally:
         kubectl("delete", "namespace", namespace, "--timeout=120s")

@@ -141,7 +141,18 @@ RECOVERY = {
     *((f"{BATCH}CronJob", f"recovery-cron-job-{command}") for command in ("create", "verify", "prune", "restore")),
 }
 OPERATOR = "kubernetes:monitoring.coreos.com/v1:"
-_POLICIES = ("dcgm-exporter", "kube-state-metrics", "kube-state-metrics-self", "pushgateway", "alertmanager")
+GRAFANA = {
+    ("plumbline:grafana:Grafana", "grafana"),
+    *((f"{CORE}ConfigMap", f"grafana-{name}") for name in ("config", "boards-0")),
+    (f"{CORE}PersistentVolumeClaim", "grafana-data"),
+    (f"{CORE}Service", "grafana-service"),
+    (f"{NETWORK}NetworkPolicy", "grafana-network-policy"),
+    (f"{APPS}Deployment", "grafana-deployment"),
+}
+_POLICIES = (
+    *("dcgm-exporter", "kube-state-metrics", "kube-state-metrics-self", "pushgateway", "alertmanager"),
+    "grafana",
+)
 _RULES = (
     *("alertmanager", "gpu", "gpu-kubernetes", "identity", "kube-state-metrics", "kubernetes", "node", "page-proof"),
     *("pushgateway", "sentinel", "series", "targets", "watchdog"),

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from components.grafana.names import BOARDS_CONFIG_MAP
 from components.objects import identity
 from signals.yamltext import dump
 from stacks.bundle import plan
@@ -28,7 +31,16 @@ def rendered(stack: str) -> str:
     with tempfile.TemporaryDirectory() as name:
         images = write_images(Path(name) / "images.json")
         decided = plan(existing("staging", images) if stack == EXISTING else settings(stack, images))
-    return "".join(f"---\n{dump(manifest)}" for manifest in sorted(decided.manifests(), key=identity))
+    return "".join(f"---\n{dump(shown(manifest))}" for manifest in sorted(decided.manifests(), key=identity))
+
+
+def shown(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The manifest as it is; of a board its length and hash alone: tests/offline/signals/board_files has the text."""
+    if manifest["kind"] != "ConfigMap" or not manifest["metadata"]["name"].startswith(f"{BOARDS_CONFIG_MAP}-"):
+        return manifest
+    texts = {file: text.encode() for file, text in manifest["data"].items()}
+    short = {file: f"{len(text)} bytes, sha256 {sha256(text).hexdigest()}" for file, text in texts.items()}
+    return {**manifest, "data": short}
 
 
 def path(stack: str) -> Path:

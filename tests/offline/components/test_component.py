@@ -14,6 +14,8 @@ from components.alertmanager.component import Alertmanager
 from components.dcgm_exporter.component import DcgmExporter
 from components.errors import DeployError
 from components.existing_prometheus.component import ExistingPrometheus
+from components.grafana.component import Grafana
+from components.grafana.existing_component import ExistingGrafana
 from components.kube import KINDS, register
 from components.kube_state_metrics.component import KubeStateMetrics
 from components.logs.component import Logs
@@ -34,6 +36,7 @@ from tests.offline.components.frozen import (
     EXISTING_PROMETHEUS,
     EXPERIMENTS,
     FOUNDATION,
+    GRAFANA,
     OTHERS,
     OWN_PROMETHEUS,
     RECOVERY,
@@ -99,7 +102,7 @@ def test_tokens_and_names_are_frozen(deployed: Recording) -> None:
 
 def test_tokens_and_names_for_a_prometheus_that_runs_already_are_frozen() -> None:
     found = registered(existing())
-    wanted = FOUNDATION | EXISTING_PROMETHEUS | OTHERS
+    wanted = FOUNDATION | EXISTING_PROMETHEUS | OTHERS | GRAFANA
     assert {(resource.type, resource.name) for resource in found.resources} == wanted
 
 
@@ -239,7 +242,9 @@ def test_component_registers_its_outputs(deployed: Recording, component: str, ou
     assert deployed.outputs[component] == outputs
 
 
-@pytest.mark.parametrize("component", [*COMPONENTS.values(), ExistingPrometheus, OtelCollector])
+@pytest.mark.parametrize(
+    "component", [*COMPONENTS.values(), ExistingPrometheus, OtelCollector, Grafana, ExistingGrafana]
+)
 def test_component_module_exports_one_component(component: type[pulumi.ComponentResource]) -> None:
     module = __import__(component.__module__, fromlist=["component"])
     found = [

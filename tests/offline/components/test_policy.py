@@ -149,6 +149,7 @@ GOOD = (
     cron_job(sidecar={}),
     service("ClusterIP"),
     config("password_file: /run/secret"),
+    config("[database]\npassword = $__file{/run/secret}\n[security]\nsecret_key = $__file{/run/key}"),
     namespace("plumbline"),
     critical_pods_quota("plumbline"),
 )
@@ -212,6 +213,10 @@ BAD: tuple[tuple[str, Manifest, str], ...] = (
     ("config_holds_no_secret", config("a: 1\n  password: hunter2"), "seems to hold a password or token"),
     ("config_holds_no_secret", config('{\n  "secret_key": "hunter2"\n}'), "seems to hold a password or token"),
     ("config_holds_no_secret", config("password: {hunter2}"), "seems to hold a password or token"),
+    ("config_holds_no_secret", config("secret_key = hunter2"), "seems to hold a password or token"),
+    ("config_holds_no_secret", config("password = $__file{/run/x}hunter2"), "seems to hold a password or token"),
+    ("config_holds_no_secret", config("password = hunter2$__file{/run/x}"), "seems to hold a password or token"),
+    ("config_holds_no_secret", config("password = $__env{DB_PASSWORD}"), "seems to hold a password or token"),
     (
         "config_holds_no_secret",
         config("url: https://user:hunter2@example.com"),

@@ -17,6 +17,7 @@ JOBS = [
     *("kube-state-metrics-self", "pushgateway", "alertmanager"),
     *("object-store", "swanlab-gate", "swanlab-vector", "swanlab-clickhouse"),
     *("otel-agent", "otel-gateway", "span-metrics", "victoria-logs", "jaeger"),
+    "grafana",
 ]
 UNITS = (
     *("seconds", "bytes", "1", "celsius", "watts", "megahertz", "mebibytes", "percent", "millijoules"),

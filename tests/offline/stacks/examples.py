@@ -59,8 +59,9 @@ TELEMETRY = {
     "victoria-logs": _built("victoria-logs", "1.52.1"),
     "jaeger": _built("jaeger", "2.13.0"),
 }
-BUILT = MONITORING | EXPERIMENTS | TELEMETRY
-"""Role → image, as images.json of the embedded cluster has them."""
+NOT_BUILT = {"grafana": ImagePin(reference="registry.example.com/grafana/grafana:11.6.14")}
+BUILT = MONITORING | EXPERIMENTS | TELEMETRY | NOT_BUILT
+"""Role → image, as images.json of the embedded cluster has them, but for those that are not built there."""
 
 
 def stack_file(stack: str) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def as_pulumi_has_it(config: dict[str, Any]) -> dict[str, str]:
 
 def write_images(path: Path) -> Path:
     """An images.json as the image builder writes it."""
-    built = {"pause": LOCAL_IMAGE, **BUILT}
+    built = {"pause": LOCAL_IMAGE, **{role: pin for role, pin in BUILT.items() if role not in NOT_BUILT}}
     entries = {
         role: {"reference": pin.reference, "image_id": pin.image_id, "stand_in": pin.stand_in}
         for role, pin in built.items()

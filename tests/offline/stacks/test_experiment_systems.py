@@ -37,8 +37,8 @@ GATE: dict[str, Any] = {"gate_image": "registry.example.org/gate:7"}
 SDK: dict[str, Any] = {"sdk_image": "registry.example.org/sdk:0.8.4"}
 STORE: dict[str, Any] = {"mode": "managed", "buckets": [{"name": "media"}]}
 OFF: dict[str, Any] = {"mode": "off"}
-ALONE = dict.fromkeys(("recovery", "otel_collector", "logs", "traces"), OFF)
-"""What local has beside experiments."""
+ALONE = dict.fromkeys(("recovery", "otel_collector", "logs", "traces", "grafana"), OFF)
+"""What these stacks have beside experiments."""
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,8 @@ def test_secrets_are_looked_for_before_gpus() -> None:
     cluster = Cluster()
     with pytest.raises(DeployError, match="Secret plumbline/alert-receivers is missing"):
         check_cluster(settings("staging"), WHERE, cluster)
-    assert cluster.asked[-1] == "secret plumbline/alert-receivers"
+    names = ("alert-receivers", "grafana-login", "grafana-encryption")
+    assert cluster.asked[-3:] == [f"secret plumbline/{name}" for name in names]
 
 
 def test_operator_is_asked_last_and_only_of_a_stack_that_uses_one(tmp_path: Path) -> None:
@@ -226,7 +227,7 @@ def test_each_claim_is_as_large_as_its_own_setting() -> None:
     }
     off = settings("kind", pushgateway={"mode": "off"})
     assert volumes(off) == {"prometheus-data": "4Gi"}
-    assert set(volumes(existing())) == {"alertmanager-data", "pushgateway-data"}
+    assert set(volumes(existing())) == {"alertmanager-data", "pushgateway-data", "grafana-data"}
 
 
 def test_wrong_cluster_is_refused_with_both_uids_and_asked_nothing_more() -> None:

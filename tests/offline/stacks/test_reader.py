@@ -57,7 +57,7 @@ def test_secret_that_may_not_be_read_is_an_error(tmp_path: Path, server: Server)
 
 def test_content_of_a_secret_reaches_nothing_that_is_deployed_or_said(tmp_path: Path, server: Server) -> None:
     """Once with every key, and once with one missing, so that there is a message."""
-    found = settings("staging")
+    found = settings("staging", grafana={"mode": "off"})
     server.answers[SECRET] = (200, secret("p0", "p1", "p2", "p3", "watchdog"))
     check_secrets(reader(tmp_path, server.url), found)
     decided = plan(found)

@@ -316,7 +316,7 @@ def test_deployment_asks_the_gate_before_anything_changes(monkeypatch: pytest.Mo
 
         def secret_keys(self, namespace: str, name: str) -> frozenset[str] | None:
             self.asked.append(f"secret {namespace}/{name}")
-            return frozenset({"p0", "p1", "p2", "p3", "watchdog", "accessKey", "secretKey"})
+            return frozenset({"p0", "p1", "p2", "p3", "watchdog", "accessKey", "secretKey", "password", "key"})
 
     monkeypatch.setattr(preflight, "check_swanlab", lambda *_: None)
     settings = stack()

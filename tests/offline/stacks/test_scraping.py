@@ -21,7 +21,10 @@ CLUSTER = {"apiserver", "kubelet", "cadvisor"}
 KUBE_STATE = {"kube-state-metrics", "kube-state-metrics-self"}
 EXPERIMENTS = {"object-store", "swanlab-gate", "swanlab-vector", "swanlab-clickhouse"}
 TELEMETRY = {"otel-agent", "otel-gateway", "span-metrics", "victoria-logs", "jaeger"}
-EVERY_JOB = {"prometheus", *CLUSTER, "dcgm-exporter", "node-exporter", *KUBE_STATE, "pushgateway", "alertmanager"}
+EVERY_JOB = {
+    *("prometheus", *CLUSTER, "dcgm-exporter", "node-exporter", *KUBE_STATE, "pushgateway", "alertmanager"),
+    "grafana",
+}
 """Of a stack without SwanLab and telemetry."""
 TEAM = {"namespace": "team", "labels": {"app": "theirs"}, "port": "http"}
 OUTSIDE = [{"node": "slurm-1", "address": "slurm-1.example.com:9400"}]
@@ -38,9 +41,9 @@ def promised(found: Settings) -> dict[str, Promised]:
 @pytest.mark.parametrize(
     ("stack", "sections", "missing"),
     [
-        ("local", {}, set()),
+        ("local", {}, {"grafana"}),
         ("staging", {}, set()),
-        ("kind", {}, {"dcgm-exporter", "alertmanager"}),
+        ("kind", {}, {"dcgm-exporter", "alertmanager", "grafana"}),
         ("staging", {"dcgm_exporter": {"mode": "existing", "existing": TEAM}}, set()),
         ("staging", {"dcgm_exporter": {"mode": "off"}}, {"dcgm-exporter"}),
         ("staging", {"dcgm_exporter": {"mode": "off", "targets": OUTSIDE}}, set()),
@@ -54,6 +57,9 @@ def promised(found: Settings) -> dict[str, Promised]:
         ),
         ("staging", {"kube_state_metrics": {"mode": "off"}}, KUBE_STATE),
         ("staging", {"pushgateway": {"mode": "off"}}, {"pushgateway"}),
+        ("staging", {"grafana": {"mode": "off"}}, {"grafana"}),
+        # Of somebody else's nobody here knows who may ask for its metrics.
+        ("staging", {"grafana": {"mode": "existing", "existing": {"namespace": "team"}}}, {"grafana"}),
         ("staging", {"alertmanager": {"mode": "off"}}, {"alertmanager"}),
         (
             "staging",
@@ -123,6 +129,7 @@ def test_prometheus_that_runs_already_scrapes_the_cluster_itself(own: tuple[str,
         ("kube-state-metrics-self", "plumbline", "kube-state-metrics", "telemetry"),
         ("node-exporter", "plumbline-node", "node-exporter", "metrics"),
         ("dcgm-exporter", "plumbline-node", "dcgm-exporter", "metrics"),
+        ("grafana", "plumbline", "grafana", "http"),
     ],
 )
 def test_own_pods_are_found_where_they_are_deployed(job: str, namespace: str, name: str, port: str) -> None:
@@ -207,7 +214,7 @@ def test_gpu_job_promises_a_target_on_each_node_that_its_exporter_selects() -> N
 def test_rules_are_made_for_the_jobs_that_exist() -> None:
     found = settings("kind")
     inputs = rule_inputs(found, scrape_jobs(found))
-    assert set(inputs.jobs) == set(inputs.budgets) == EVERY_JOB - {"dcgm-exporter", "alertmanager"}
+    assert set(inputs.jobs) == set(inputs.budgets) == EVERY_JOB - {"dcgm-exporter", "alertmanager", "grafana"}
 
 
 def test_rules_get_the_numbers_labels_and_address_of_the_settings() -> None:
@@ -247,7 +254,7 @@ def test_policies_of_the_stack_guard_what_it_deploys_in_the_pod_network() -> Non
     assert set(guarded(settings("kind"))) == everything - {"alertmanager", "dcgm-exporter"}
     theirs = {"mode": "existing", "existing": TEAM}
     found = settings("staging", dcgm_exporter=theirs, kube_state_metrics=theirs)
-    assert set(guarded(found)) == {"alertmanager", "pushgateway"}
+    assert set(guarded(found)) == {"alertmanager", "pushgateway", "grafana"}
 
 
 def test_rules_for_somebody_elses_prometheus_name_the_cluster_and_our_own_do_not() -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 KEYS = {"p0", "p1", "p2", "p3", "watchdog"}
 STORE = {"name": "long", "url": "https://store.example.com/write", "secret": {"name": "store-login"}}
+GRAFANA = {"grafana-login": {"password"}, "grafana-encryption": {"key"}}
+"""What a stack file with Grafana names."""
 RECEIVERS: dict[str, Any] = stack_file("staging")["plumbline:alertmanager"]["receivers"]
 
 
@@ -38,9 +40,10 @@ def refusal(found: Settings, there: dict[str, set[str]]) -> str:
 
 
 def test_secret_with_every_key_is_accepted_and_read_once() -> None:
-    reader = Secrets({"alert-receivers": KEYS | {"more"}})
+    reader = Secrets({"alert-receivers": KEYS | {"more"}, **GRAFANA})
     check_secrets(reader, settings("staging"))
-    assert reader.asked == ["plumbline/alert-receivers"]
+    names = ("alert-receivers", "grafana-login", "grafana-encryption")
+    assert reader.asked == [f"plumbline/{name}" for name in names]
 
 
 def test_missing_secret_is_named_with_the_setting_and_the_command_that_makes_it() -> None:
@@ -65,7 +68,7 @@ def test_missing_key_is_named_with_the_setting_that_asks_for_it() -> None:
 
 def test_every_missing_key_and_secret_comes_in_one_message() -> None:
     found = settings("staging", prometheus={"remote_write": [STORE]})
-    message = refusal(found, {"alert-receivers": {"p0", "watchdog"}, "store-login": {"username"}})
+    message = refusal(found, {"alert-receivers": {"p0", "watchdog"}, "store-login": {"username"}, **GRAFANA})
     assert message.count("\n- ") == 2
     assert "alert-receivers has no key p1, p2, p3, which plumbline:alertmanager.receivers.P1[0].url_secret" in message
     assert "store-login has no key password, which plumbline:prometheus.remote_write[0].secret names" in message
@@ -86,6 +89,8 @@ def test_settings_that_ask_are_told_by_secret_and_key() -> None:
             for key, name in (("p0", "P0"), ("p2", "P2"), ("p3", "P3"), ("watchdog", "watchdog"))
         },
         "pager": {"token": "plumbline:alertmanager.receivers.P1[1].token"},
+        "grafana-login": {"password": "plumbline:grafana.admin.secret"},
+        "grafana-encryption": {"key": "plumbline:grafana.encryption"},
     }
 
 
@@ -102,11 +107,11 @@ def receivers_of_local() -> dict[str, Any]:
 
 
 def test_receivers_of_an_alertmanager_that_is_not_deployed_need_no_secret() -> None:
-    assert wanted(settings("staging", alertmanager={"mode": "off"})) == {}
+    assert set(wanted(settings("staging", alertmanager={"mode": "off"}))) == set(GRAFANA)
 
 
 def test_stack_without_a_prometheus_of_its_own_has_no_stores() -> None:
-    assert set(wanted(existing())) == {"alert-receivers"}
+    assert set(wanted(existing())) == {"alert-receivers", *GRAFANA}
 
 
 def test_stack_that_names_no_secret_asks_for_none() -> None:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from stacks.contract import Component
     from stacks.settings import Settings
 
-EVERY_ROLE = ("prometheus", "alertmanager", "pushgateway", "kube-state-metrics", "node-exporter", "dcgm-exporter")
+EVERY_ROLE = (
+    *("prometheus", "alertmanager", "pushgateway", "kube-state-metrics", "node-exporter", "dcgm-exporter"),
+    "grafana",
+)
 TEAM = {"namespace": "team", "labels": {"app": "theirs"}, "port": "http"}
 UPSTREAM = {role: ImagePin(reference=f"registry.example.com/x/{role}:v1") for role in EVERY_ROLE}
 WITHOUT_EXPERIMENTS = {"object_store": {"mode": "off"}, "swanlab": {"mode": "off"}, "recovery": {"mode": "off"}}
@@ -40,9 +43,9 @@ def promises(found: Settings, images: dict[str, ImagePin] | None = None) -> dict
 @pytest.mark.parametrize(
     ("stack", "sections", "missing"),
     [
-        ("local", WITHOUT_EXPERIMENTS | OFF, set()),
+        ("local", WITHOUT_EXPERIMENTS | OFF, {"grafana"}),
         ("staging", {}, set()),
-        ("kind", {}, {"dcgm-exporter", "alertmanager"}),
+        ("kind", {}, {"dcgm-exporter", "alertmanager", "grafana"}),
         ("staging", {"dcgm_exporter": {"mode": "existing", "existing": TEAM}}, {"dcgm-exporter"}),
         ("staging", {"node_exporter": {"mode": "existing", "existing": TEAM}}, {"node-exporter"}),
         ("staging", {"node_exporter": {"mode": "off"}}, {"node-exporter"}),
