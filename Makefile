@@ -34,7 +34,7 @@ clean: ## delete the embedded cluster's state after naming it; CACHE=1 deletes t
 status: ## what runs, how much room is left, the last verdict
 	@$(PLUMBLINE) status --stack $(STACK)
 
-smoke: ## run the checks that change nothing; writes .out/$(STACK)/report.{html,json,xml}
+smoke: ## run the checks that change nothing; writes .out/$(STACK)/report.{html,md,json,xml}
 	@$(PLUMBLINE) smoke --stack $(STACK)
 
 prove: ## smoke plus the checks that kill pods; refused on durable stacks

@@ -124,7 +124,8 @@ def prove(engine: Engine, kind: str) -> int:
     """Refresh the contract from the stack's outputs and run smoke on it."""
     out = out_directory(engine)
     contract = write_contract(engine, out)
-    argv = [sys.executable, "-m", "smoke", "--contract", str(contract), "--out", str(out), "--impact", IMPACTS[kind]]
+    argv = [sys.executable, "-m", "smoke", "--contract", str(contract), "--out", str(out)]
+    argv += ["--impact", IMPACTS[kind], "--boards"]
     kubeconfig = (stackfile.config(engine.config_file).get("plumbline:cluster") or {}).get("kubeconfig")
     if kubeconfig:
         argv += ["--kubeconfig", str(kubeconfig)]
@@ -134,7 +135,7 @@ def prove(engine: Engine, kind: str) -> int:
 
 def forget_verdict(engine: Engine) -> None:
     """Remove the last report: whatever ends before smoke judges again must not leave an old green behind."""
-    for suffix in ("json", "html", "xml"):
+    for suffix in ("json", "html", "md", "xml"):
         (out_directory(engine) / f"report.{suffix}").unlink(missing_ok=True)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from cli import embedded
 from cli.engine import ROOT
+from sandbox import browser
 from sandbox.cluster import facts, ownership
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from sandbox.progress import Progress
 
 TEST_STATE: Final = "test"
+BROWSER: Final = "PLUMBLINE_TEST_BROWSER"
+"""Environment variable: where it is REQUIRED, a test that finds no browser fails instead of being skipped."""
+REQUIRED: Final = "required"
 LINTERS: Final = ("prometheus", "alertmanager", "pushgateway", "helm", "otel-collector", "victoria-logs", "jaeger")
 TOOLS: Final = ("promtool", "amtool", "pushgateway", "helm", "otelcol-contrib", "victoria-logs-prod", "jaeger-linux")
 """Programs of these that tests find on PATH."""
@@ -35,8 +39,9 @@ CODE: Final = (
 
 
 def check(home: Home, progress: Progress) -> int:
-    """Lint, format, types, offline tests. Programs that judge, and those that tests run, are built on first use."""
+    """Lint, format, types, offline tests. Programs that judge, and those that tests run, are made on first use."""
     programs.ensure(home, LINTERS, progress)
+    _find_browser(home, progress)
     many = str(workers(len(os.sched_getaffinity(0)), facts.gather(home).memory_gib))
     steps = {
         "ruff": ("-m", "ruff", "check", *CODE),
@@ -56,6 +61,7 @@ def test(home: Home, progress: Progress) -> int:
 
     A running cluster of the user's is stopped first, its data kept; `make up` resumes it.
     """
+    os.environ[BROWSER] = REQUIRED
     code = check(home, progress)
     if code != 0:
         return code
@@ -74,6 +80,20 @@ def test(home: Home, progress: Progress) -> int:
         with ownership.machine_lock("ending make test"):
             embedded.take_down(home, progress)
             embedded.delete_state(home, state, progress)
+
+
+def _find_browser(home: Home, progress: Progress) -> None:
+    """Put a browser on PATH unless there is one. Raises SandboxError where there must be one and cannot."""
+    if shutil.which(browser.NAME) is not None:
+        return
+    try:
+        found = browser.ensure(home, progress)
+    except SandboxError as error:
+        if os.environ.get(BROWSER) == REQUIRED:
+            raise
+        progress.say(f"  tests that open pages are skipped: {error}")
+        return
+    os.environ["PATH"] = os.pathsep.join((str(found.bin), os.environ.get("PATH", "")))
 
 
 def workers(cores: int, available_gib: float) -> int:

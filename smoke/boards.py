@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,11 +18,13 @@ from smoke.access.errors import AccessError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from signals.dashboards.model import Board, Panel, Query, Variable
+    from signals.dashboards.model import Annotation, Board, Panel, Query, Variable
     from smoke.stack import Stack
     from stacks.contract import Contract
 
 Json = dict[str, Any]
+LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+"""A label in the text of a legend or mark."""
 _SOURCES = {"metrics": PROMETHEUS, "alerting": ALERTMANAGER, "logs": LOGS, "traces": TRACES}
 """Capability → uid of the datasource that it gives."""
 
@@ -43,22 +47,50 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Line:
+    """One line of a log. seconds: Unix time."""
+
+    seconds: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One mark in time. title, colour: of its annotation. text: with its labels filled in. seconds: Unix time."""
+
+    title: str
+    text: str
+    colour: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Answer:
-    """What one query of a panel gave. seconds: how long it took. error: why there is no answer, else empty."""
+    """What one query of a panel gave: series, or lines of a log.
+
+    seconds: how long it took. error: why there is no answer, else empty.
+    """
 
     query: Query
     series: tuple[Series, ...] = ()
     seconds: float = 0.0
     error: str = ""
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A board as it is now. answers: title of the panel → what its queries gave, in their order."""
+    """A board as it is now.
+
+    answers: title of the panel → what its queries gave, in their order; one that is missing was not asked. marks_error:
+    why marks are missing, if they are.
+    """
 
     board: Board
     span: Span
     answers: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
+    marks_error: str = ""
 
 
 def of_contract(contract: Contract) -> tuple[Board, ...]:
@@ -85,8 +117,25 @@ def ask(stack: Stack, board: Board, panel: Panel, span: Span) -> tuple[Answer, .
 
 
 def show(stack: Stack, board: Board, span: Span) -> Shown:
-    """Every panel of a board."""
-    return Shown(board, span, {panel.title: ask(stack, board, panel, span) for panel in board.panels})
+    """Every panel of a board, and the marks of its time."""
+    answers = {panel.title: ask(stack, board, panel, span) for panel in board.panels}
+    found: list[Mark] = []
+    try:
+        for annotation in board.annotations:
+            expr = expression(stack, board, annotation.expr, span)
+            answer = stack.prometheus.range(expr, span.start, span.end, span.step)
+            found += [mark for one in answer for mark in marks(annotation, _line(one), span.step)]
+    except AccessError as error:
+        return Shown(board, span, answers, marks_error=str(error))
+    return Shown(board, span, answers, tuple(found))
+
+
+def marks(annotation: Annotation, series: Series, step: float) -> list[Mark]:
+    """One where each stretch of values begins. step: seconds between two values."""
+    text = LABEL.sub(lambda name: series.labels.get(name[1], ""), annotation.text)
+    times = [time for time, _ in series.points]
+    begun = [time for time, before in zip(times, [-math.inf, *times], strict=False) if time - before > 1.5 * step]
+    return [Mark(annotation.title, text, annotation.colour, time) for time in begun]
 
 
 def expression(stack: Stack, board: Board, expr: str, span: Span) -> str:
@@ -120,7 +169,11 @@ def _series(stack: Stack, query: Query, expr: str, span: Span) -> tuple[Series, 
         found = stack.prometheus.query(expr, span.end)
         return tuple(Series(one["metric"], (_point(one["value"]),)) for one in found)
     found = stack.prometheus.range(expr, span.start, span.end, span.step)
-    return tuple(Series(one["metric"], tuple(map(_point, one["values"]))) for one in found)
+    return tuple(map(_line, found))
+
+
+def _line(one: Json) -> Series:
+    return Series(one["metric"], tuple(map(_point, one["values"])))
 
 
 def _point(value: list[Any]) -> tuple[float, float]:

@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smoke import collect, report, terminal, verdict, versions
+from smoke import boards, collect, report, terminal, verdict, versions
+from smoke.access.errors import AccessError
 from smoke.model import Impact, Run, Status
 from smoke.plugin import Accounting
 from smoke.redact import bounded
@@ -20,6 +21,8 @@ from smoke.usage import UsageError, default_kubeconfig, read_contract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from smoke.drawing.drawn import DrawnBoard
 
 GREEN, RED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -77,14 +80,14 @@ def _judge(options: Namespace, suite: Path, run: Run) -> None:
         run.interrupted = accounting.interrupted
         run.outcomes = verdict.outcomes(accounting, contract, run.selected)
         run.faults += verdict.faults(accounting, contract, run.outcomes, exit_code)
-        _add_context(run, stack, accounting)
+        _add_context(run, stack, accounting, draw=options.boards)
     finally:
         run.faults += stack.clean()
         stack.close()
 
 
-def _add_context(run: Run, stack: Stack, accounting: Accounting) -> None:
-    """Versions and, after a failure, what the cluster says. Never from a cluster that is not proven to be ours."""
+def _add_context(run: Run, stack: Stack, accounting: Accounting, *, draw: bool) -> None:
+    """Versions, boards (draw) and, after a failure, what the cluster says. Never from one that is not proven ours."""
     run.versions = {"plumbline": versions.own()}
     identity = accounting.results.get(IDENTITY)
     if identity is None or identity[0] is not Status.PASS or run.interrupted:
@@ -92,9 +95,21 @@ def _add_context(run: Run, stack: Stack, accounting: Accounting) -> None:
     run.versions |= versions.of_cluster(stack.kube)
     if "metrics" in stack.contract.capabilities:
         run.versions |= versions.of_prometheus(stack.prometheus)
+        run.boards = _boards(stack) if draw else []
     if any(outcome.status is Status.FAIL for outcome in run.outcomes):
         for namespace in stack.namespaces():
             run.diagnostics |= collect.diagnostics(stack.kube, namespace)
+
+
+def _boards(stack: Stack) -> list[DrawnBoard]:
+    from smoke.drawing.page import drawn_boards  # noqa: PLC0415  # matplotlib takes longer to load than most checks
+
+    try:
+        span = boards.now(stack)
+    except AccessError:
+        # Checks have said that Prometheus does not answer; there is nothing to draw.
+        return []
+    return drawn_boards([boards.show(stack, board, span) for board in boards.of_contract(stack.contract)])
 
 
 def _finish(run: Run, out: Path, code: int) -> int:
@@ -124,12 +139,13 @@ def _parser() -> ArgumentParser:
     parser.add_argument(
         "--contract", type=Path, help="outputs contract of the stack, for example .out/local/contract.json"
     )
-    parser.add_argument("--out", type=Path, help="directory of report.json, report.xml and report.html")
+    parser.add_argument("--out", type=Path, help="directory of report.{html,md,json,xml}")
     parser.add_argument("--kubeconfig", type=Path, help="default: KUBECONFIG, then ~/.kube/config")
     impacts = [Impact.READ.value, Impact.SENTINEL.value, Impact.DISRUPTIVE.value]
     parser.add_argument("--impact", choices=impacts, default=Impact.SENTINEL.value, help="heaviest impact allowed")
     parser.add_argument(
         "--only", nargs="+", action="extend", default=[], metavar="ID", help="run these checks and cluster.identity"
     )
+    parser.add_argument("--boards", action="store_true", help="draw the boards of the stack into report.html")
     parser.add_argument("--list", action="store_true", help="list all checks and end")
     return parser

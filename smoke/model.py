@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smoke.drawing.drawn import DrawnBoard
 
 
 class Tier(StrEnum):
@@ -45,7 +49,8 @@ class Check:
     claim: a sentence that is true when the check passes. needs: capabilities of the contract without which it is
     skipped. component: whose tier the proof inherits, so that a stand-in never counts as the real program. spans: the
     claim is about every component, so part of it may rest on stand-ins. may_skip: a state of a healthy cluster in which
-    the check proves nothing and says so, empty if there is none.
+    the check proves nothing and says so, empty if there is none. conformance: requirements of smoke.conformance that it
+    helps to prove.
     """
 
     id: str
@@ -58,6 +63,7 @@ class Check:
     component: str | None = None
     spans: bool = False
     may_skip: str = ""
+    conformance: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,8 @@ class DeclaredSkipError(Exception):
 class Outcome:
     """One line of the report. `seconds` is wall-clock time; `evidence` is bounded and redacted.
 
-    stand_ins: components of tier simulated on which the claim, or a part of it, was proven.
+    stand_ins: components of tier simulated on which the claim, or a part of it, was proven. component: whom the claim
+    is about, empty for the whole stack. conformance: as of its check.
     """
 
     id: str
@@ -107,11 +114,16 @@ class Outcome:
     remedy: str = ""
     skip_reason: str = ""
     stand_ins: tuple[str, ...] = ()
+    component: str = ""
+    conformance: tuple[str, ...] = ()
 
 
 @dataclass
 class Run:
-    """All that one run saw. `faults` are about the run itself, not about a check: each of them makes it red."""
+    """All that one run saw. `faults` are about the run itself, not about a check: each of them makes it red.
+
+    boards: those of the stack, for the readable reports; they judge nothing.
+    """
 
     stack: str = "unknown"
     cluster_uid: str = ""
@@ -124,6 +136,7 @@ class Run:
     outcomes: list[Outcome] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     diagnostics: dict[str, str] = field(default_factory=dict)
+    boards: list[DrawnBoard] = field(default_factory=list)
 
     @property
     def green(self) -> bool:

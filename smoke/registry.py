@@ -5,14 +5,15 @@ The suite holds one test per id; a test that carries no id of this page makes th
 
 from __future__ import annotations
 
+from smoke.conformance import ACCELERATORS, SERVICES
 from smoke.model import Check, Impact
 from smoke.registry_boards import boards
 from smoke.registry_experiments import EXPERIMENTS, SWANLAB, experiments
+from smoke.registry_gpu import gpus
 from smoke.registry_recovery import recovery
 from smoke.registry_telemetry import telemetry
 
 PROMETHEUS = "prometheus"
-DCGM = "dcgm-exporter"
 ALERTMANAGER = "alertmanager"
 PUSHGATEWAY = "pushgateway"
 METRICS = ("metrics",)
@@ -80,7 +81,9 @@ def _workloads() -> tuple[Check, ...]:
     )
 
 
-def _metrics(id: str, requirement: str, claim: str, remedy: str, *, spans: bool = False) -> Check:
+def _metrics(
+    id: str, requirement: str, claim: str, remedy: str, *, spans: bool = False, conformance: tuple[str, ...] = ()
+) -> Check:
     """Of any Prometheus, whoever deploys it. spans: what it says rests on every exporter."""
     return Check(
         id=id,
@@ -90,6 +93,7 @@ def _metrics(id: str, requirement: str, claim: str, remedy: str, *, spans: bool 
         needs=METRICS,
         component=PROMETHEUS,
         spans=spans,
+        conformance=conformance,
     )
 
 
@@ -122,7 +126,11 @@ def _prometheus() -> tuple[Check, ...]:
 def _scraping() -> tuple[Check, ...]:
     return (
         _metrics(
-            "scrape.expected_jobs", "B3", "Every contracted job has its targets up, on every node it must", TARGET
+            "scrape.expected_jobs",
+            "B3",
+            "Every contracted job has its targets up, on every node it must",
+            TARGET,
+            conformance=(SERVICES,),
         ),
         _metrics("scrape.all_up", "B3", "Every target is up", TARGET),
         _metrics(
@@ -134,9 +142,21 @@ def _scraping() -> tuple[Check, ...]:
         ),
         _metrics("scrape.labels", "B3", "Targets carry exactly the contracted labels", CATALOGUE),
         _metrics(
-            "signals.contract", "B3", "Every metric of the catalogue is as it is described", CATALOGUE, spans=True
+            "signals.contract",
+            "B3",
+            "Every metric of the catalogue is as it is described",
+            CATALOGUE,
+            spans=True,
+            conformance=(ACCELERATORS,),
         ),
-        _metrics("signals.fresh", "B3", "Every metric of the catalogue is fresh, and moves", TARGET, spans=True),
+        _metrics(
+            "signals.fresh",
+            "B3",
+            "Every metric of the catalogue is fresh, and moves",
+            TARGET,
+            spans=True,
+            conformance=(ACCELERATORS,),
+        ),
         _metrics(
             "signals.budget",
             "D12",
@@ -150,38 +170,6 @@ def _scraping() -> tuple[Check, ...]:
             "No series comes with a label that is banned",
             "take the label off where it is made: scraping has removed it, and series may have become one by that",
             spans=True,
-        ),
-    )
-
-
-def _gpus() -> tuple[Check, ...]:
-    gpu, named = ("metrics", "gpu"), "look whether the exporter reaches the kubelet's PodResources socket; honorLabels"
-    return (
-        Check(
-            id="gpu.count",
-            requirement="B3",
-            claim="Every node exposes as many GPUs as it offers to pods",
-            remedy="look at `nvidia-smi` on the node and at the logs of its exporter and its device plugin",
-            needs=gpu,
-            component=DCGM,
-        ),
-        Check(
-            id="gpu.attribution",
-            requirement="C1",
-            claim="Every pod with GPUs is named by the series of exactly as many, and nobody else is",
-            remedy=f"{named} must be true in its scrape job",
-            needs=gpu,
-            component=DCGM,
-        ),
-        Check(
-            id="gpu.handover",
-            requirement="C1",
-            claim="A GPU is named after a new pod, and no longer once the pod is gone",
-            remedy=f"{named} must be true; a pod that stays Pending says why in its events",
-            impact=Impact.SENTINEL,
-            needs=gpu,
-            component=DCGM,
-            may_skip="no GPU is free",
         ),
     )
 
@@ -291,7 +279,7 @@ def _disruptive() -> tuple[Check, ...]:
 
 
 _ALL = (
-    *(*_cluster(), *_workloads(), *_prometheus(), *_scraping(), *_gpus(), *_alerting()),
+    *(*_cluster(), *_workloads(), *_prometheus(), *_scraping(), *gpus(), *_alerting()),
     *(*experiments(), *boards(), *recovery(), *telemetry()),
     *(*_inside(), *_machine(), *_disruptive()),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smoke.conformance import SERVICES
 from smoke.model import Check, Impact
 
 COLLECTOR = "otel-collector"
@@ -114,6 +115,7 @@ def _deciding() -> tuple[Check, ...]:
             impact=Impact.SENTINEL,
             needs=(*TELEMETRY, "traces", "metrics"),
             component=COLLECTOR,
+            conformance=(SERVICES,),
         ),
     )
 

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
     from smoke.model import Check, Impact
 
+NO_CAPABILITY = "the stack does not claim the capability"
+"""How the reason begins where a stack lacks what a check is about."""
+
 
 def reason_to_skip(check: Check, capabilities: Collection[str], impact: Impact) -> str | None:
     """Why this check is not for this stack or this run; None if it must run.
@@ -19,5 +22,5 @@ def reason_to_skip(check: Check, capabilities: Collection[str], impact: Impact) 
         return f"its impact is {check.impact}, this run allows {impact}; run `make prove`"
     missing = [need for need in check.needs if need not in capabilities]
     if missing:
-        return f"the stack does not claim the capability {', '.join(missing)}"
+        return f"{NO_CAPABILITY} {', '.join(missing)}"
     return None

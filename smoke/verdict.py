@@ -93,6 +93,8 @@ def _outcome(check_id: str, accounting: Accounting, contract: Contract, only: Co
         claim=check.claim if check else "unknown to this smoke suite",
         tier=_tier(check, contract),
         stand_ins=_stand_ins(check, contract),
+        component=(check.component or "") if check else "",
+        conformance=check.conformance if check else (),
         impact=check.impact if check else "unknown",
         status=status,
         seconds=round(seconds, 3),

@@ -1,4 +1,4 @@
-"""The report of a run: for machines (JSON, JUnit XML) and for people (one HTML page)."""
+"""The report of a run: for machines (JSON, JUnit XML) and for people (one HTML page, Markdown for a ticket)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smoke.report import html, junit, plain
+from smoke.report import html, junit, markdown, plain
 
 if TYPE_CHECKING:
     from smoke.model import Run
 
-# The JSON is written last: whoever finds it finds the other two as well.
-WRITERS = {"report.html": html.render, "report.xml": junit.render, "report.json": plain.render}
+# The JSON is written last: whoever finds it finds the others as well.
+WRITERS = {
+    "report.html": html.render,
+    "report.md": markdown.render,
+    "report.xml": junit.render,
+    "report.json": plain.render,
+}
 
 
 def remove_old(directory: Path) -> None:
@@ -27,7 +32,7 @@ def remove_old(directory: Path) -> None:
 
 
 def write(run: Run, directory: Path) -> None:
-    """Write all three files, each whole or not at all.
+    """Write all files, each whole or not at all.
 
     Raises OSError.
     """

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from smoke import conformance
+from smoke.drawing.clock import clock
 from smoke.model import Status
 from smoke.redact import bounded
+from smoke.report import summary
 from smoke.terminal import headline
 
 if TYPE_CHECKING:
@@ -32,8 +35,17 @@ def render(run: Run) -> str:
         run=run,
         headline=headline(run),
         faults=[bounded(fault) for fault in run.faults],
+        failed=summary.failed(run),
+        programme=conformance.PROGRAMME,
+        findings=conformance.findings(run.outcomes),
+        tiers=summary.tiers(run),
+        subjects=summary.by_subject(run),
+        slowest=summary.slowest(run),
         groups=_groups(run.outcomes),
-        skipped=[o for o in run.outcomes if o.status is Status.SKIP],
+        skipped=summary.skipped(run),
+        boards=run.boards,
+        clock=clock,
+        panels=[panel for board in run.boards for panel in board.panels],
     )
     return page
 

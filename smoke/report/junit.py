@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as Xml
 
 from smoke.model import Status
+from smoke.printable import printable
 from smoke.redact import bounded
 
 if TYPE_CHECKING:
     from smoke.model import Outcome, Run
 
-# Characters that XML 1.0 cannot hold, not even escaped; logs contain them.
-FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 
 def render(run: Run) -> str:
-    """The document as text, with its XML declaration."""
+    """The document as text, with its XML declaration. Boards judge nothing, so they are no test cases."""
     suite = Xml.Element("testsuite", name=f"smoke {run.stack}", timestamp=run.started, time=f"{run.seconds:.3f}")
     for outcome in run.outcomes:
         _case(suite, outcome)
@@ -45,13 +42,9 @@ def _case(suite: Xml.Element, outcome: Outcome) -> None:
 
 
 def _test(suite: Xml.Element, group: str, name: str, seconds: float) -> Xml.Element:
-    return Xml.SubElement(suite, "testcase", classname=_clean(group), name=_clean(name), time=f"{seconds:.3f}")
+    return Xml.SubElement(suite, "testcase", classname=printable(group), name=printable(name), time=f"{seconds:.3f}")
 
 
 def _add(case: Xml.Element, kind: str, message: str, text: str) -> None:
-    element = Xml.SubElement(case, kind, {"message": _clean(message)} if message else {})
-    element.text = _clean(text)
-
-
-def _clean(text: str) -> str:
-    return FORBIDDEN.sub("�", text)
+    element = Xml.SubElement(case, kind, {"message": printable(message)} if message else {})
+    element.text = printable(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 from shutil import which
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -11,16 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli import bench, develop, embedded
+from sandbox import browser
+from sandbox.browser import Browser
 from sandbox.cluster import ownership
 from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
 from sandbox.programs.spec import catalogue, names
-from tests.offline.sandbox.fakes import silent
+from tests.offline.sandbox.fakes import program, silent
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sandbox.home import Home
     from tests.offline.cli.fakes import FakeEngine
 
@@ -49,7 +50,15 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     found = Steps()
     monkeypatch.setattr(develop, "_step", found.run)
     monkeypatch.setattr(programs, "ensure", lambda *_: None)
+    monkeypatch.setattr(browser, "ensure", lambda *_: Browser(Path("/nowhere")))
     return found
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `check` and `test` set is undone after each test."""
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    monkeypatch.setenv(develop.BROWSER, "")
 
 
 @pytest.fixture
@@ -79,6 +88,7 @@ def test_programs_that_tests_run_are_built_and_found(
         return SimpleNamespace(returncode=0)
 
     monkeypatch.setattr(programs, "ensure", lambda _home, names, _progress: asked.append(tuple(names)))
+    monkeypatch.setattr(browser, "ensure", lambda *_: Browser(Path("/nowhere")))
     monkeypatch.setattr(subprocess, "run", start)
     assert develop.check(home, silent()[0]) == 0
     (built,) = asked
@@ -162,6 +172,65 @@ def test_red_check_ends_the_test(home: Home, steps: Steps, cluster: list[str]) -
     assert develop.test(home, silent()[0]) == 1
     assert "live tests" not in steps.titles
     assert cluster == []
+
+
+class Unpacking:
+    """Stands in for what unpacks a browser: gives one below `root`, or fails."""
+
+    def __init__(self, root: Path) -> None:
+        """It works unless a test says otherwise."""
+        self.root = root
+        self.fails = False
+        self.calls = 0
+
+    def ensure(self, *_: object) -> Browser:
+        """Called as the real one."""
+        self.calls += 1
+        if self.fails:
+            raise SandboxError("no such package", "install one")
+        return Browser(self.root)
+
+
+@pytest.fixture
+def unpacking(steps: Steps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Unpacking:
+    """A machine without a browser, on which no step starts a process."""
+    assert steps.titles == []
+    found = Unpacking(tmp_path / "browser")
+    monkeypatch.setattr(browser, "ensure", found.ensure)
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    return found
+
+
+def test_browser_of_the_machine_is_taken(home: Home, unpacking: Unpacking, tmp_path: Path) -> None:
+    program(tmp_path / "empty", "chromium", "exit 0")
+    assert develop.check(home, silent()[0]) == 0
+    assert unpacking.calls == 0
+
+
+def test_browser_is_unpacked_where_there_is_none(home: Home, unpacking: Unpacking, tmp_path: Path) -> None:
+    assert develop.check(home, silent()[0]) == 0
+    assert unpacking.calls == 1
+    assert os.environ["PATH"].split(os.pathsep) == [str(tmp_path / "browser/bin"), str(tmp_path / "empty")]
+
+
+def test_check_without_a_browser_says_what_is_skipped(home: Home, unpacking: Unpacking) -> None:
+    unpacking.fails = True
+    progress, stream = silent()
+    assert develop.check(home, progress) == 0
+    assert "tests that open pages are skipped: no such package" in stream.getvalue()
+
+
+def test_test_without_a_browser_is_red(home: Home, unpacking: Unpacking, cluster: list[str]) -> None:
+    unpacking.fails = True
+    with pytest.raises(SandboxError, match=r"no such package[\s\S]*install one"):
+        develop.test(home, silent()[0])
+    assert cluster == []
+
+
+def test_tests_of_make_test_may_not_skip_a_browser(home: Home, steps: Steps, cluster: list[str]) -> None:
+    assert develop.test(home, silent()[0]) == 0
+    assert os.environ[develop.BROWSER] == develop.REQUIRED
+    assert (steps.titles[-1], cluster[-1]) == ("live tests", "delete test")
 
 
 def test_lock_without_its_compiler_says_what_to_install(

@@ -9,6 +9,7 @@ from signals.budget import series
 from signals.catalogue import PRODUCERS
 from signals.catalogue.labels import BANNED, DROPPED_LABEL
 from signals.catalogue.model import Presence
+from smoke.conformance import PROGRAMME
 from smoke.registry import REGISTRY
 from stacks.scraping import pages
 from tests.offline.docs.table import code, facts, listed, number, slug, table
@@ -67,6 +68,8 @@ def checks() -> str:
             "Requirement": f"{check.requirement}, {REQUIREMENTS[check.requirement]}.",
             "Impact": f"{code(check.impact)}. Needs: {listed(check.needs)}.",
         }
+        if check.conformance:
+            items[PROGRAMME] = f"helps to prove {listed(check.conformance)}."
         if check.may_skip:
             items["Skipped where"] = f"{check.may_skip}."
         parts.append(f"## {code(check.id)}\n\n" + facts(items))

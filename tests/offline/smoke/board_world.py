@@ -23,6 +23,7 @@ def healthy(contract: Contract) -> dict[str, list[dict[str, str]]]:
             series = expression(contract, board, variable.series)
             value = _here(contract).get(variable.name, "x")
             found[f"group by ({variable.name}) ({series})"] = [{variable.name: value}]
+        found |= {expression(contract, board, annotation.expr): [] for annotation in board.annotations}
         for panel in board.panels:
             answer: list[dict[str, str]] = [] if panel.empty else [{}]
             found |= {expression(contract, board, query.expr): answer for query in panel.queries}

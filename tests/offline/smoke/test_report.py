@@ -1,4 +1,4 @@
-"""The report: three files, one truth, nothing unescaped, nothing from outside the page."""
+"""The report: four files, one truth, nothing unescaped, nothing from outside the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def _outcome(
     requirement: str = "B1",
     tier: str = "live",
     stand_ins: tuple[str, ...] = (),
-    **texts: str,
+    evidence: str = "",
+    skip_reason: str = "",
 ) -> Outcome:
     return Outcome(
         id=check_id,
@@ -34,7 +35,8 @@ def _outcome(
         seconds=1.25,
         remedy="do this",
         stand_ins=stand_ins,
-        **texts,
+        evidence=evidence,
+        skip_reason=skip_reason,
     )
 
 
@@ -61,11 +63,11 @@ def run() -> Run:
     )
 
 
-def test_three_files_are_written_and_old_ones_removed(run: Run, tmp_path: Path) -> None:
+def test_four_files_are_written_and_old_ones_removed(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "new" / "directory"
     report.remove_old(out)
     report.write(run, out)
-    assert sorted(path.name for path in out.iterdir()) == ["report.html", "report.json", "report.xml"]
+    assert sorted(path.name for path in out.iterdir()) == ["report.html", "report.json", "report.md", "report.xml"]
     report.remove_old(out)
     assert list(out.iterdir()) == []
 
@@ -77,6 +79,7 @@ def test_json_has_the_contracted_shape(run: Run, tmp_path: Path) -> None:
     keys = [
         *("id", "requirement", "claim", "tier", "impact"),
         *("status", "seconds", "evidence", "remedy", "skip_reason", "stand_ins"),
+        *("component", "conformance"),
     ]
     assert [list(check) for check in document["checks"]] == [keys] * 6
     assert document["verdict"] == "red"
