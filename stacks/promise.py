@@ -73,7 +73,7 @@ def capabilities(settings: Settings) -> tuple[Capability, ...]:
         "telemetry": settings.otel_collector.mode == "managed",
         "logs": settings.logs.mode == "managed",
         "traces": settings.traces.mode == "managed",
-        "grafana": False,  # with settings.grafana
+        "grafana": settings.grafana.mode == "managed",
         "node-access": settings.cluster.node_access,
         "disruptive": settings.profile == "throwaway",
     }

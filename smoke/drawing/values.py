@@ -24,6 +24,7 @@ _STEPS: Final[dict[Unit, Steps]] = {
     Unit.COUNT: ((1e9, "G"), (1e6, "M"), (1.0, "")),
     Unit.RATIO: ((0.01, "%"),),
     Unit.SECONDS: _SECONDS,
+    Unit.DAYS: ((1.0, "d"),),
     Unit.TIMESTAMP: _SECONDS,
     Unit.BYTES: _BYTES,
     Unit.BYTES_PER_SECOND: tuple((size, f"{name}/s") for size, name in _BYTES),

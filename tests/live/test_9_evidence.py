@@ -155,7 +155,7 @@ def test_ledger_of_a_run_that_has_ended_has_the_throttle(runs: Runs) -> None:
 
 def test_run_is_in_swanlab_with_its_slow_step(runs: Runs) -> None:
     client = swanlab.site().client()
-    project = f"{client.user}/training"
+    project = f"{client.user()}/training"
     run = next(one for one in client.runs(project) if one["name"] == runs.hot)
     values = dict(client.series(client.target(project, run["cuid"]), "train/step_time"))
     assert sorted(values) == list(range(STEPS))

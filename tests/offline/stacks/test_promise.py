@@ -68,8 +68,8 @@ def planned(stack: str, tmp_path: Path) -> Plan:
             (*MONITORED, *KEPT, "gpu", "alerting", "alert-sink", "recovery", *WATCHED, "node-access", "disruptive"),
         ),
         ("kind", (*MONITORED, "disruptive")),
-        ("staging", (*MONITORED, "gpu", "alerting")),
-        ("prod", (*MONITORED, "gpu", "alerting")),
+        ("staging", (*MONITORED, "gpu", "alerting", "grafana")),
+        ("prod", (*MONITORED, "gpu", "alerting", "grafana")),
     ],
 )
 def test_capabilities(stack: str, capabilities: tuple[str, ...], tmp_path: Path) -> None:
@@ -80,6 +80,7 @@ def test_capabilities(stack: str, capabilities: tuple[str, ...], tmp_path: Path)
 
 EVERYTHING = ALWAYS | OWN_PROMETHEUS | PUSH | GPU | ALERTING
 DELIVERY = {"alerting.delivery"}
+GRAFANA = {f"grafana.{name}" for name in ("health", "closed", "datasources", "boards", "panels")}
 
 
 @pytest.mark.parametrize(
@@ -90,8 +91,8 @@ DELIVERY = {"alerting.delivery"}
             EVERYTHING | DELIVERY | NODE | OBJECTS | EXPERIMENTS | {"swanlab.roundtrip_pod"} | RECOVERY | TELEMETRY,
         ),
         ("kind", ALWAYS | OWN_PROMETHEUS | PUSH),
-        ("staging", EVERYTHING),
-        ("prod", EVERYTHING),
+        ("staging", EVERYTHING | GRAFANA),
+        ("prod", EVERYTHING | GRAFANA),
     ],
 )
 def test_expected_checks_follow_from_what_the_stack_has(stack: str, checks: set[str], tmp_path: Path) -> None:
@@ -103,16 +104,16 @@ def test_expected_checks_follow_from_what_the_stack_has(stack: str, checks: set[
 def test_stack_with_somebody_elses_prometheus_promises_nothing_of_its_inside() -> None:
     """The same stack, but its alerts go where that Prometheus sends them, unless it is told of ours as well."""
     told = plan(existing()).contract
-    assert told.capabilities == ("metrics", "gpu", "kube-state", "push")
-    assert set(told.expected_checks) == ALWAYS | PUSH | GPU
+    assert told.capabilities == ("metrics", "gpu", "kube-state", "push", "grafana")
+    assert set(told.expected_checks) == ALWAYS | PUSH | GPU | GRAFANA
     assert told.receivers == ()
     ours = plan(existing(existing_prometheus={"tells_our_alertmanager": True})).contract
-    assert ours.capabilities == ("metrics", "gpu", "kube-state", "alerting", "push")
-    assert set(ours.expected_checks) == ALWAYS | PUSH | GPU | ALERTING
+    assert ours.capabilities == ("metrics", "gpu", "kube-state", "alerting", "push", "grafana")
+    assert set(ours.expected_checks) == ALWAYS | PUSH | GPU | GRAFANA | ALERTING
     assert ours.receivers
     sink = {"sink": {"namespace": "sink", "service": "sink", "port": 8080}}
     read_back = plan(existing(existing_prometheus={"tells_our_alertmanager": True}, alertmanager=sink)).contract
-    assert set(read_back.expected_checks) == ALWAYS | PUSH | GPU | ALERTING | DELIVERY
+    assert set(read_back.expected_checks) == ALWAYS | PUSH | GPU | GRAFANA | ALERTING | DELIVERY
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,9 @@ def test_stack_with_somebody_elses_prometheus_promises_nothing_of_its_inside() -
         ({"dcgm_exporter": {"mode": "off", "targets": [{"node": "n", "address": "n:9400"}]}}, set(), set()),
         ({"kube_state_metrics": {"mode": "off"}}, set(), {"kube-state"}),
         ({"pushgateway": {"mode": "off"}}, set(), {"push"}),
+        ({"grafana": {"mode": "off"}}, set(), {"grafana"}),
+        # Of somebody else's the password is not known.
+        ({"grafana": {"mode": "existing", "existing": {"namespace": "team"}}}, set(), {"grafana"}),
         ({"alertmanager": {"mode": "off"}}, set(), {"alerting"}),
         ({"alertmanager": {"mode": "existing", "existing": [{"address": "am.x:9093"}]}}, set(), {"alerting"}),
         (
@@ -136,7 +140,18 @@ def test_stack_with_somebody_elses_prometheus_promises_nothing_of_its_inside() -
         ({"swanlab": {"mode": "off", "sdk_image": "r.example.org/sdk:1"}}, set(), set()),
     ],
     ids=[
-        *("no GPUs", "GPUs outside", "no objects", "no pushes", "nobody", "a team's own", "sink", "node"),
+        *(
+            "no GPUs",
+            "GPUs outside",
+            "no objects",
+            "no pushes",
+            "no Grafana",
+            "a team's Grafana",
+            "nobody",
+            "a team's own",
+            "sink",
+            "node",
+        ),
         *("buckets", "experiments", "an SDK for pods", "an SDK for nothing"),
     ],
 )
