@@ -159,8 +159,8 @@ def test_run_is_in_swanlab_with_its_slow_step(runs: Runs) -> None:
     run = next(one for one in client.runs(project) if one["name"] == runs.hot)
     values = dict(client.series(client.target(project, run["cuid"]), "train/step_time"))
     assert sorted(values) == list(range(STEPS))
-    assert float(values[STEP]) > FACTOR * 0.8 * SECONDS
-    assert float(values[STEP - 1]) < 2 * SECONDS
+    taken = {step: float(value) for step, value in values.items()}
+    assert taken[STEP] == max(taken.values())
 
 
 def test_unknown_run_names_those_alike(runs: Runs) -> None:
