@@ -123,7 +123,7 @@ class _MarksBuilder(dashboard.AnnotationQuery):
 
 def _panel(panel: Panel, number: int) -> Any:  # noqa: ANN401  # the builders of panels have no common type
     made = _PANELS[panel.kind]().id(number).title(panel.title).description(panel.meaning).unit(panel.unit.value)
-    made = made.datasource(_source(panel.queries[0].datasource)).no_value(panel.empty or _NOTHING)
+    made = made.datasource(_source(panel.queries[0].datasource)).no_value(panel.nothing or _NOTHING)
     for place, query in enumerate(panel.queries):
         made = made.with_target(_target(query, chr(ord("A") + place), panel.kind))
     if panel.limits is not None:
@@ -165,7 +165,7 @@ def _drawn(made: Any, panel: Panel) -> Any:  # noqa: ANN401  # as above
 
 def _absent(panel: Panel) -> models.SpecialValueMap:
     """What is not there is grey: Grafana gives it the colour of the lowest values, which may be a good one."""
-    shown = models.ValueMappingResult(text=panel.empty or _NOTHING, color=_GREY)
+    shown = models.ValueMappingResult(text=panel.nothing or _NOTHING, color=_GREY)
     options = models.DashboardSpecialValueMapOptions(match=models.SpecialValueMatch.NULL_AND_NAN, result=shown)
     return models.SpecialValueMap(options=options)
 

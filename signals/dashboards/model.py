@@ -120,6 +120,13 @@ class Panel:
     decimals: int | None = None
     high: float | None = None
 
+    @property
+    def nothing(self) -> str:
+        """What it says when it has nothing to show: a bare event would read as if it had happened."""
+        if not self.empty or self.empty.startswith(("no ", "nothing ")):
+            return self.empty
+        return f"nothing until {self.empty}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:

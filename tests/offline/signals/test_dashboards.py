@@ -171,6 +171,14 @@ def test_colours_follow_the_settings(board: Board, panel: Panel) -> None:
     assert moved.limits.warn != panel.limits.warn
 
 
+def test_event_that_is_awaited_does_not_read_as_if_it_had_happened() -> None:
+    """By hand, of the two ways in which emptiness is declared."""
+    panel = PANELS[0][1]
+    assert replace(panel, empty="a restore point was made").nothing == "nothing until a restore point was made"
+    assert replace(panel, empty="no alert fires").nothing == "no alert fires"
+    assert replace(panel, empty="").nothing == ""
+
+
 def test_a_stack_without_jobs_has_no_board_of_theirs() -> None:
     bare = boards(replace(BOARD_INPUTS, rules=replace(INPUTS, jobs=("prometheus",))))
     assert "plumbline-gpu-fleet" not in {board.uid for board in bare}
