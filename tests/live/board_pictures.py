@@ -1,4 +1,4 @@
-"""Pictures of the boards as the report of a live stack draws them: `python -m tests.live.board_pictures` renews docs/boards.
+"""Pictures of boards as the report of a live stack draws them. `python -m tests.live.board_pictures`: docs/boards.
 
 They are for people who have no stack yet; what they show is whatever the stack showed when they were taken.
 """
@@ -6,13 +6,14 @@ They are for people who have no stack yet; what they show is whatever the stack 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.live.plumbline import OUT, ROOT
 from tests.offline.smoke.report.browser import opened
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import Browser
 
 DOCS: Final = ROOT / "docs" / "boards"
