@@ -10,9 +10,12 @@ import pytest
 from sandbox.home import find_home
 from tests.live import plumbline
 from tests.live.plumbline import NAMESPACE, OUT, STATE, get, pulumi, words
+from tests.offline.components.grafana import golden
 
 if TYPE_CHECKING:
     from sandbox.hosttools import HostTools
+
+GRAFANA = {f"grafana.{name}" for name in ("health", "closed", "datasources", "boards", "panels")}
 
 
 def test_up_ends_green_with_every_pod_running(machine_before: dict[str, list[str]]) -> None:
@@ -21,7 +24,10 @@ def test_up_ends_green_with_every_pod_running(machine_before: dict[str, list[str
     assert done.returncode == 0, done.stdout
     report = json.loads((OUT / "report.json").read_text())
     assert report["verdict"] == "green"
-    assert {c["status"] for c in report["checks"]} == {"pass"}
+    skipped = {c["id"]: c["skip_reason"] for c in report["checks"] if c["status"] == "skip"}
+    assert {c["status"] for c in report["checks"]} == {"pass", "skip"}
+    assert set(skipped) == GRAFANA, "without an image of it, and nothing else"
+    assert all("grafana" in reason for reason in skipped.values())
     assert {p["metadata"]["namespace"] for p in get("pods", "-A")["items"]} >= {NAMESPACE}
     phases = {p["metadata"]["name"]: p["status"]["phase"] for p in get("pods", "-A")["items"]}
     assert phases["prometheus-0"] == "Running"
@@ -31,7 +37,7 @@ def test_up_ends_green_with_every_pod_running(machine_before: dict[str, list[str
 def test_every_expected_check_is_in_the_report() -> None:
     contract = json.loads((OUT / "contract.json").read_text())
     report = json.loads((OUT / "report.json").read_text())
-    assert set(contract["expected_checks"]) == {c["id"] for c in report["checks"]}
+    assert set(contract["expected_checks"]) == {c["id"] for c in report["checks"]} - GRAFANA
     assert (OUT / "report.xml").read_text().startswith("<?xml")
     assert "<html" in (OUT / "report.html").read_text()
 
@@ -77,11 +83,36 @@ def test_secrets_of_the_state_are_nowhere_in_the_open() -> None:
 
 @pytest.mark.parametrize("stack", ["kind", "staging", "prod"])
 def test_other_stacks_preview_against_a_real_api_server(stack: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """With a Grafana on each of them, the one that has none in its file too."""
+    grafana = {
+        "mode": "managed",
+        "admin": {"secret": {"name": "grafana-login", "key": "password"}},
+        "encryption": {"name": "grafana-encryption", "key": "key"},
+    }
+    sections = {"grafana": grafana} if stack == "kind" else {}
     with plumbline.receivers_of(stack):
         # The GPUs of the one node are measured by the stack under test, and the doctor would not let a second one in.
-        done = plumbline.preview_elsewhere(stack, tmp_path_factory.mktemp(stack), dcgm_exporter={"mode": "off"})
+        off = {"mode": "off"}
+        done = plumbline.preview_elsewhere(stack, tmp_path_factory.mktemp(stack), dcgm_exporter=off, **sections)
     assert done.returncode == 0, done.stdout
     assert "StatefulSet" in done.stdout
+    assert "grafana-boards" in done.stdout
+
+
+@pytest.mark.parametrize("design", golden.NAMES)
+def test_grafana_is_taken_by_a_real_api_server(design: str) -> None:
+    """Nothing is made: the server judges each manifest as if it were."""
+    manifests = golden.found(design)
+    elsewhere = {m["metadata"]["namespace"] for m in manifests} - {NAMESPACE}
+    for namespace in elsewhere:
+        plumbline.kubectl("create", "namespace", namespace)
+    try:
+        listed = {"apiVersion": "v1", "kind": "List", "items": manifests}
+        said = plumbline.kubectl("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(listed))
+    finally:
+        for namespace in elsewhere:
+            plumbline.kubectl("delete", "namespace", namespace, "--timeout=120s")
+    assert said.count("(server dry run)") == len(manifests)
 
 
 def test_gpus_that_no_label_selects_are_refused_with_what_to_do(tmp_path_factory: pytest.TempPathFactory) -> None:
