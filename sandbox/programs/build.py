@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.errors import SandboxError
 from sandbox.exclusive import exclusively
-from sandbox.process import ProgramError, kill_running, run
+from sandbox.process import ProgramError, held_back, kill_running, run
 from sandbox.programs.spec import BUILD_FLAGS, STRIP, Program, catalogue
 from sandbox.programs.toolchain import check_go, explain, go_environment, module_directory
 
@@ -71,9 +71,12 @@ def ensure(home: Home, names: Sequence[str], progress: Progress) -> None:
 
 def _build_all(home: Home, jobs: Sequence[tuple[Program, str]], progress: Progress) -> None:
     """Build two at a time; the first failure, or Ctrl-C, ends them all."""
-    pool = ThreadPoolExecutor(2 if (os.cpu_count() or 1) > 1 else 1)
-    futures = [pool.submit(_build, home, program, title, progress) for program, title in jobs]
+    with held_back() as held:  # a build that nobody waits for would run to its end
+        pool = ThreadPoolExecutor(2 if (os.cpu_count() or 1) > 1 else 1)
+        futures = [pool.submit(_build, home, program, title, progress) for program, title in jobs]
     try:
+        for interrupt in held:
+            interrupt()
         wait(futures, return_when=FIRST_EXCEPTION)
         failed = next((f for f in futures if f.done() and f.exception() is not None), None)
         if failed is not None:

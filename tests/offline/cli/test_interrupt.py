@@ -115,3 +115,29 @@ def test_program_that_is_still_being_read_ends_in_words(
         _, printed = reading.communicate(timeout=PATIENCE)
     assert reading.returncode == 130
     assert "Traceback" not in printed
+
+
+# The command as it is, on a machine on which the first program is being built while the second is still handed out.
+HANDED_OUT = f"""
+import os, pathlib, signal, time
+from concurrent.futures import ThreadPoolExecutor
+submit = ThreadPoolExecutor.submit
+def slow(*words, **options):
+    made = submit(*words, **options)
+    while not pathlib.Path(os.environ["NOTE"]).exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return made
+ThreadPoolExecutor.submit = slow
+{COMMAND}"""
+
+
+def test_builds_that_begin_in_the_moment_of_an_interrupt_are_ended(
+    environment: dict[str, str], home: Home, tmp_path: Path
+) -> None:
+    with started([sys.executable, "-c", HANDED_OUT, "programs"], environment) as building:
+        _, printed = building.communicate(timeout=PATIENCE)
+    assert building.returncode == 130
+    assert "Traceback" not in printed
+    assert wait_until_ended(int((tmp_path / "compiler").read_text()))
+    assert [path.name for path in home.programs.iterdir()] == [".lock"]

@@ -147,7 +147,7 @@ def test_number_that_is_not_there_is_grey_and_never_the_colour_of_a_good_one() -
     made = _drawn(replace(PLAIN, limits=Limits(warn=1), empty="it happens"))
     (mapped,) = made["fieldConfig"]["defaults"]["mappings"]
     assert (mapped["type"], mapped["options"]["match"]) == ("special", "null+nan")
-    assert mapped["options"]["result"] == {"color": "#808080", "text": "it happens"}
+    assert mapped["options"]["result"] == {"color": "#808080", "text": "nothing until it happens"}
     assert made["options"]["colorMode"] == "background"
 
 

@@ -127,5 +127,6 @@ def existing_args(**sections: dict[str, Any]) -> ExistingPrometheusArgs:
 
 
 def local_args(**sections: dict[str, Any]) -> PrometheusArgs:
-    """Arguments of the Prometheus component of stack local."""
-    return prometheus_args(settings("local", None, **sections), BUILT)
+    """Arguments of the Prometheus component of stack local, which has a Grafana here, so that every job is scraped."""
+    whole: dict[str, dict[str, Any]] = {"grafana": {"mode": "managed"}, **sections}
+    return prometheus_args(settings("local", None, **whole), BUILT)
