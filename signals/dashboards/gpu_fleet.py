@@ -23,7 +23,7 @@ def gpu_fleet(inputs: BoardInputs) -> Board:
         uid="plumbline-gpu-fleet",
         title="GPU fleet",
         meaning="GPUs of the chosen clusters: how many are held, how busy they are, what they draw, which are unwell.",
-        rows=(_whole(), _teams(), _use(), _heat(limits), _faults()),
+        rows=(_whole(), _teams(), _use(), _heat(limits), _faults(limits)),
         variables=(CLUSTER, ENVIRONMENT, TEAM),
         needs=frozenset({"dcgm-exporter", "kube-state-metrics"}),
     )
@@ -153,9 +153,10 @@ def _heat(limits: Thresholds) -> Row:
     )
 
 
-def _faults() -> Row:
+def _faults(limits: Thresholds) -> Row:
     firing = f'count by (alertname, node) (ALERTS{{{FLEET_CHOICE}, alertstate="firing", alertname=~"Gpu.*"}})'
-    offered = f"sum by ({FLEET}) ({chosen('node:gpu_allocatable:sum')})"
+    seen = f"sum by ({FLEET}) ({chosen('node:gpu_devices:count')}) * {limits.gpu_replicas}"
+    should = f"sum by ({FLEET}) ({chosen('node:gpu_capacity:sum')})"
     return Row(
         title="Faults",
         panels=(
@@ -169,13 +170,13 @@ def _faults() -> Row:
                 width=12,
             ),
             Panel(
-                title="GPUs present of those offered",
+                title="GPUs present of those there should be",
                 kind=Kind.TIMESERIES,
                 unit=Unit.RATIO,
-                meaning="Below one a board has fallen off its bus, or its exporter is gone.",
+                meaning="Below one a board has fallen off its bus; zero where no exporter answers.",
                 queries=(
                     Query(
-                        expr=f"sum by ({FLEET}) ({chosen('node:gpu_devices:count')})\n/\n({offered} > 0)",
+                        expr=f"({seen}\n  or 0 * {should})\n/\n({should} > 0)",
                         legend="{{cluster}}",
                     ),
                 ),

@@ -26,8 +26,8 @@ def test_numbers_are_those_worked_out_by_hand(board: Board, tmp_path: Path) -> N
     assert play(board, tmp_path) == ""
 
 
-@pytest.mark.parametrize("board", BOARDS, ids=_uid)
-def test_another_number_is_red(board: Board, tmp_path: Path) -> None:
+def test_another_number_is_red(tmp_path: Path) -> None:
+    (board,) = (board for board in BOARDS if board.uid == "plumbline-gpu-fleet")
     found = scenario(board)
     wrong: dict[str, Any] = {**found, "panels": {title: _other(shown) for title, shown in found["panels"].items()}}
     said = play(board, tmp_path, wrong)

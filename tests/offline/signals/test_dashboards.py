@@ -110,7 +110,7 @@ def test_grafana_is_given_units_limits_and_what_an_empty_panel_says() -> None:
         (None, "green"),
         (85.0, "orange"),
     ]
-    present = panels["GPUs present of those offered"]["fieldConfig"]["defaults"]["thresholds"]["steps"]
+    present = panels["GPUs present of those there should be"]["fieldConfig"]["defaults"]["thresholds"]["steps"]
     assert [(step["value"], step["color"]) for step in present] == [(None, "orange"), (1.0, "green")]
     assert panels["Alerts about GPUs"]["fieldConfig"]["defaults"]["noValue"] == "no alert about a GPU fires"
     limits = INPUTS.thresholds.model_copy(update={"gpu_temperature_celsius": 70.0})
