@@ -10,6 +10,7 @@ POINT ?= latest-verified
 DESTROY ?= no
 WORKLOAD ?= list
 FOR ?= 30m
+BOARDS ?= yes
 STEP ?= all
 ALERT ?= none
 WINDOW ?= 60s

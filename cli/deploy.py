@@ -22,6 +22,7 @@ from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -46,6 +47,7 @@ IMPACTS: Final = {"smoke": "sentinel", "prove": "disruptive"}
 def up(home: Home, stack: str, progress: Progress) -> int:
     """Deploy a stack and prove it. Returns the exit code: 0 only when smoke is green."""
     engine = engine_for(home, stack)
+    drawn(os.environ)
     begin = time.monotonic()
     forget_verdict(engine)
     if engine.state is not None:
@@ -103,6 +105,7 @@ def preview(home: Home, stack: str, progress: Progress) -> int:
 def smoke(home: Home, stack: str, kind: str) -> int:
     """Run the smoke suite (`smoke`), or with the disruptive checks (`prove`), against a deployed stack."""
     engine = engine_for(home, stack)
+    drawn(os.environ)
     with guard(engine, f"make {kind}"):
         forget_verdict(engine)
         if engine.state is not None:
@@ -120,12 +123,20 @@ def require_running(engine: Engine) -> None:
         raise SandboxError(f"the embedded cluster {engine.state.name!r} does not run", "run make up")
 
 
+def drawn(environment: Mapping[str, str]) -> bool:
+    """Whether the report draws the boards, by the word in BOARDS. Raises SandboxError for another word."""
+    word = environment.get("BOARDS", "yes")
+    if word not in ("yes", "no"):
+        raise SandboxError(f"BOARDS is {word!r}, which says neither yes nor no", "give yes, or no for a report without")
+    return word == "yes"
+
+
 def prove(engine: Engine, kind: str) -> int:
     """Refresh the contract from the stack's outputs and run smoke on it."""
     out = out_directory(engine)
     contract = write_contract(engine, out)
     argv = [sys.executable, "-m", "smoke", "--contract", str(contract), "--out", str(out)]
-    argv += ["--impact", IMPACTS[kind], "--boards"]
+    argv += ["--impact", IMPACTS[kind], *(["--boards"] if drawn(os.environ) else [])]
     kubeconfig = (stackfile.config(engine.config_file).get("plumbline:cluster") or {}).get("kubeconfig")
     if kubeconfig:
         argv += ["--kubeconfig", str(kubeconfig)]

@@ -47,10 +47,13 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-def words(*arguments: str, root: Path = ROOT, timeout: float = 900) -> subprocess.CompletedProcess[str]:
-    """Run `make …` as a user does and return what it printed; both streams in `stdout`."""
+def words(
+    *arguments: str, root: Path = ROOT, timeout: float = 900, boards: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run `make …` as a user does and return what it printed; both streams in `stdout`. boards: drawn in the report."""
     done = subprocess.run(
         ["make", "--no-print-directory", "-C", str(root), *arguments],
+        env={**os.environ, "BOARDS": "yes" if boards else "no"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

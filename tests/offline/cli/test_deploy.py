@@ -174,6 +174,28 @@ def test_smoke_gets_the_contract_of_the_stack_and_its_verdict_counts(
 
 
 @pytest.mark.usefixtures("checkout")
+def test_report_goes_without_boards_where_that_is_asked_for(
+    prod: Engine, pulumi: FakeEngine, proved: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulumi.answer("stack ls", [{"name": "prod"}])
+    pulumi.answer("stack output", {"contract": {}})
+    monkeypatch.setenv("BOARDS", "no")
+    deploy.prove(prod, "smoke")
+    assert "--boards" not in proved["argv"]
+
+
+def test_word_that_says_neither_yes_nor_no_is_refused_before_anything_is_done(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOARDS", "maybe")
+    said = "BOARDS is 'maybe', which says neither yes nor no\n  next: give yes, or no"
+    with pytest.raises(SandboxError, match=said):
+        deploy.up(home, "prod", silent()[0])
+    with pytest.raises(SandboxError, match=said):
+        deploy.smoke(home, "prod", "smoke")
+
+
+@pytest.mark.usefixtures("checkout")
 def test_smoke_of_a_stack_that_names_no_kubeconfig_uses_the_users(
     prod: Engine, pulumi: FakeEngine, proved: dict[str, Any]
 ) -> None:
