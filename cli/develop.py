@@ -124,6 +124,8 @@ def golden(home: Home) -> int:
         "tests.offline.components.golden",
         "tests.offline.components.swanlab.golden",
         "tests.offline.components.otel_collector.golden",
+        "tests.offline.components.grafana.golden",
+        "tests.offline.signals.board_files_written",
         "tests.offline.docs.reference",
     )
     return max(_step(home, module, ("-m", module, "--write")) for module in modules)
