@@ -67,7 +67,7 @@ evidence: ## what hit a training RUN=id in STEP=n (alone: over its life), or whi
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check
 
-test: ## check, then the live tests on an embedded cluster of their own
+test: ## lint, types, live tests on an embedded cluster of their own, offline tests beside the second half of them
 	@$(PLUMBLINE) test
 
 bench: ## times per stage beside their aims, SwanLab beside its stores; ONLY=signals, recovery, telemetry instead; COLD=1 an empty cache too (30 minutes)

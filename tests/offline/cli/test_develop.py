@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from shutil import which
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli import bench, develop, embedded
+from cli.engine import ROOT
 from sandbox import browser
 from sandbox.browser import Browser
 from sandbox.cluster import ownership
@@ -19,13 +21,14 @@ from sandbox.cluster.ownership import Owner
 from sandbox.errors import SandboxError
 from sandbox.programs import build as programs
 from sandbox.programs.spec import catalogue, names
-from tests.offline.sandbox.fakes import program, silent
+from tests.offline.sandbox.fakes import PATIENCE, program, silent, wait_for_file, wait_until_ended
 
 if TYPE_CHECKING:
     from sandbox.home import Home
     from tests.offline.cli.fakes import FakeEngine
 
 STEPS = ["ruff", "format", "types", "offline tests"]
+LIVE_TESTS = ROOT / "tests" / "live"
 
 
 class Steps:
@@ -68,7 +71,38 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(embedded, "take_down", lambda *_: events.append("down"))
     monkeypatch.setattr(embedded, "delete_state", lambda _home, state, _: events.append(f"delete {state.name}"))
     monkeypatch.setenv("PLUMBLINE_STATE", "")  # so that what `test` sets is undone after each test
+    monkeypatch.setattr(develop, "_environment", lambda _: dict(os.environ))
     return events
+
+
+class Behind:
+    """The program that stands for the offline tests: writes its state and its id, prints, ends with a code."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Ends well and at once."""
+        self.note = directory / "offline"
+        self._monkeypatch = monkeypatch
+        monkeypatch.setattr(develop, "OFFLINE_LOG", directory / "log")
+        monkeypatch.setattr(develop, "ROOT", directory)
+        (directory / "tests" / "live").mkdir(parents=True)
+        for name in ("test_1_up", "test_4_documentation", "test_5_existing", "test_9_evidence"):
+            (directory / "tests" / "live" / f"{name}.py").touch()
+        self.does("0")
+
+    def does(self, code: str, seconds: float = 0) -> None:
+        """code: with which it ends. seconds: for which it runs."""
+        script = (
+            f"import os, pathlib, sys, time; pathlib.Path({str(self.note)!r}).write_text("
+            "f\"{os.getpid()} {os.environ.get('PLUMBLINE_STATE')} {os.nice(0)}\"); print('from behind', flush=True); "
+            f"time.sleep({seconds}); sys.exit({code})"
+        )
+        self._monkeypatch.setattr(develop, "_offline", lambda _: ("-c", script))
+
+
+@pytest.fixture
+def behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Behind:
+    """Offline tests of a moment."""
+    return Behind(tmp_path, monkeypatch)
 
 
 def test_check_runs_every_step(home: Home, steps: Steps) -> None:
@@ -133,12 +167,89 @@ def test_one_red_step_is_red_and_named_and_the_others_are_run(
     assert f"error: {title} failed" in capsys.readouterr().err
 
 
+LIVE = [develop.ALONE, develop.BESIDE]
+
+
+@pytest.mark.usefixtures("behind")
 def test_live_tests_run_on_a_state_of_their_own(home: Home, steps: Steps, cluster: list[str]) -> None:
     assert develop.test(home, silent()[0]) == 0
-    assert steps.titles == [*STEPS, "live tests"]
+    assert steps.titles == [*STEPS[:-1], *LIVE]
     assert cluster == ["down", "delete test", "down", "delete test"]
 
 
+@pytest.mark.usefixtures("cluster")
+def test_offline_tests_run_beside_live_ones_at_a_lower_priority_and_are_shown(
+    home: Home, steps: Steps, behind: Behind, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert develop.test(home, silent()[0]) == 0
+    _, state, niceness = behind.note.read_text().split()
+    assert (state, int(niceness)) == ("None", min(19, os.nice(0) + develop.NICENESS))
+    assert "from behind" in capfd.readouterr().out
+    assert steps.arguments[develop.ALONE][-2:] == ("tests/live/test_1_up.py", "tests/live/test_4_documentation.py")
+    assert steps.arguments[develop.BESIDE][-2:] == ("tests/live/test_5_existing.py", "tests/live/test_9_evidence.py")
+
+
+def test_every_live_test_is_run_once_and_those_that_compare_the_machine_run_alone() -> None:
+    """A snapshot of the machine would see what offline tests start; what the docs print is kept from test to test."""
+    alone, beside = develop._halves()
+    assert sorted([*alone, *beside]) == sorted(f"tests/live/{path.name}" for path in LIVE_TESTS.glob("test_*.py"))
+    for name in beside:
+        text = (LIVE_TESTS.parents[1] / name).read_text(encoding="utf-8")
+        assert "machine_before" not in text
+        assert "PRINTED" not in text
+        assert not re.search(r'words\("(down|clean)"', text), f"{name} ends every cluster"
+
+
+@pytest.mark.usefixtures("cluster", "steps")
+def test_red_offline_tests_beside_green_live_ones_are_red(
+    home: Home, behind: Behind, capfd: pytest.CaptureFixture[str]
+) -> None:
+    behind.does("3", seconds=0.5)
+    assert develop.test(home, silent()[0]) == 1
+    printed = capfd.readouterr()
+    assert "from behind" in printed.out
+    assert "error: offline tests failed" in printed.err
+
+
+def test_red_live_tests_end_the_offline_ones(
+    home: Home, steps: Steps, cluster: list[str], behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind.does("0", seconds=600)
+    monkeypatch.setattr(develop, "END_SECONDS", PATIENCE)
+
+    def run(place: Home, title: str, arguments: tuple[str, ...]) -> int:
+        steps.run(place, title, arguments)
+        if title != develop.BESIDE:
+            return 0
+        wait_for_file(behind.note)
+        return 1
+
+    monkeypatch.setattr(develop, "_step", run)
+    assert develop.test(home, silent()[0]) == 1
+    assert wait_until_ended(int(behind.note.read_text().split()[0]))
+    assert cluster[-2:] == ["down", "delete test"]
+
+
+def test_interrupt_ends_the_offline_tests_too(
+    home: Home, steps: Steps, cluster: list[str], behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind.does("0", seconds=600)
+
+    def run(place: Home, title: str, arguments: tuple[str, ...]) -> int:
+        steps.run(place, title, arguments)
+        if title == develop.BESIDE:
+            wait_for_file(behind.note)
+            raise KeyboardInterrupt
+        return 0
+
+    monkeypatch.setattr(develop, "_step", run)
+    with pytest.raises(KeyboardInterrupt):
+        develop.test(home, silent()[0])
+    assert wait_until_ended(int(behind.note.read_text().split()[0]))
+    assert cluster[-2:] == ["down", "delete test"]
+
+
+@pytest.mark.usefixtures("behind")
 def test_programs_of_live_tests_are_built_for_them_alone(
     home: Home, steps: Steps, cluster: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,16 +258,18 @@ def test_programs_of_live_tests_are_built_for_them_alone(
     assert develop.test(home, silent()[0]) == 0
     assert asked[-1] == tuple(names(tests=True))
     assert all("prometheus-operator" not in earlier for earlier in asked[:-1])
-    assert steps.titles[-1] == "live tests"
+    assert steps.titles[-1] == develop.BESIDE
     assert cluster != []
 
 
-def test_live_tests_that_fail_leave_nothing(home: Home, steps: Steps, cluster: list[str]) -> None:
-    steps.codes["live tests"] = 1
+def test_live_tests_that_fail_leave_nothing(home: Home, steps: Steps, cluster: list[str], behind: Behind) -> None:
+    steps.codes[develop.ALONE] = 1
     assert develop.test(home, silent()[0]) == 1
     assert cluster[-2:] == ["down", "delete test"]
+    assert not behind.note.exists()
 
 
+@pytest.mark.usefixtures("behind")
 def test_running_cluster_of_the_user_is_named(
     home: Home, steps: Steps, cluster: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,13 +277,13 @@ def test_running_cluster_of_the_user_is_named(
     develop.test(home, silent()[0])
     assert "'local' was stopped, its data kept; make up resumes it" in capsys.readouterr().err
     assert "delete local" not in cluster
-    assert "live tests" in steps.titles
+    assert develop.ALONE in steps.titles
 
 
 def test_red_check_ends_the_test(home: Home, steps: Steps, cluster: list[str]) -> None:
     steps.codes["types"] = 1
     assert develop.test(home, silent()[0]) == 1
-    assert "live tests" not in steps.titles
+    assert develop.ALONE not in steps.titles
     assert cluster == []
 
 
@@ -227,10 +340,11 @@ def test_test_without_a_browser_is_red(home: Home, unpacking: Unpacking, cluster
     assert cluster == []
 
 
+@pytest.mark.usefixtures("behind")
 def test_tests_of_make_test_may_not_skip_a_browser(home: Home, steps: Steps, cluster: list[str]) -> None:
     assert develop.test(home, silent()[0]) == 0
     assert os.environ[develop.BROWSER] == develop.REQUIRED
-    assert (steps.titles[-1], cluster[-1]) == ("live tests", "delete test")
+    assert (steps.titles[-1], cluster[-1]) == (develop.BESIDE, "delete test")
 
 
 def test_lock_without_its_compiler_says_what_to_install(
