@@ -85,6 +85,8 @@ def test(home: Home, progress: Progress) -> int:
             embedded.delete_state(home, state, progress)
 
 
+# Whoever is started in the background ignores SIGINT, by which pytest is asked to end, and so would all that it starts.
+_BEHIND: Final = ("env", "--default-signal=INT", "nice", "-n", str(NICENESS))
 _LIVE: Final = ("-m", "pytest", "-v", "-x", "--durations=12")
 
 
@@ -103,7 +105,7 @@ def _side_by_side(home: Home, live: Sequence[str]) -> int:
     with (
         OFFLINE_LOG.open("wb") as output,
         subprocess.Popen(
-            ["nice", "-n", str(NICENESS), sys.executable, *_offline(home)],
+            [*_BEHIND, sys.executable, *_offline(home)],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 from shutil import which
@@ -91,10 +92,16 @@ class Behind:
 
     def does(self, code: str, seconds: float = 0) -> None:
         """code: with which it ends. seconds: for which it runs."""
-        script = (
-            f"import os, pathlib, sys, time; pathlib.Path({str(self.note)!r}).write_text("
-            "f\"{os.getpid()} {os.environ.get('PLUMBLINE_STATE')} {os.nice(0)}\"); print('from behind', flush=True); "
-            f"time.sleep({seconds}); sys.exit({code})"
+        script = "\n".join(
+            (
+                "import os, pathlib, signal, sys, time",
+                "asked = signal.getsignal(signal.SIGINT) == signal.default_int_handler",
+                "told = f\"{os.getpid()} {os.environ.get('PLUMBLINE_STATE')} {os.nice(0)} {asked}\"",
+                f"pathlib.Path({str(self.note)!r}).write_text(told)",
+                "print('from behind', flush=True)",
+                f"time.sleep({seconds})",
+                f"sys.exit({code})",
+            )
         )
         self._monkeypatch.setattr(develop, "_offline", lambda _: ("-c", script))
 
@@ -181,9 +188,14 @@ def test_live_tests_run_on_a_state_of_their_own(home: Home, steps: Steps, cluste
 def test_offline_tests_run_beside_live_ones_at_a_lower_priority_and_are_shown(
     home: Home, steps: Steps, behind: Behind, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert develop.test(home, silent()[0]) == 0
-    _, state, niceness = behind.note.read_text().split()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell starts background commands
+    try:
+        assert develop.test(home, silent()[0]) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+    _, state, niceness, may_be_asked = behind.note.read_text().split()
     assert (state, int(niceness)) == ("None", min(19, os.nice(0) + develop.NICENESS))
+    assert may_be_asked == "True"
     assert "from behind" in capfd.readouterr().out
     assert steps.arguments[develop.ALONE][-2:] == ("tests/live/test_1_up.py", "tests/live/test_4_documentation.py")
     assert steps.arguments[develop.BESIDE][-2:] == ("tests/live/test_5_existing.py", "tests/live/test_9_evidence.py")
