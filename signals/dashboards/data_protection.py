@@ -8,7 +8,8 @@ from signals import recovery_metrics as names
 from signals.dashboards.data_retention import claims, logs, prometheus
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Board, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.room import ALL, NONE, STACK, lines, object_store, stat, still_told
+from signals.dashboards.panels import stat
+from signals.dashboards.room import ALL, NONE, STACK, lines, object_store, still_told
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, chosen
 from signals.pushed_jobs import JOB_PERIOD, JOB_SUCCESS
 from signals.rules.recovery import PREDICTED

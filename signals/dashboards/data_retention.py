@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Good, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.room import MOUNTED, NONE, STACK, claims_free, lines, stat
+from signals.dashboards.panels import stat
+from signals.dashboards.room import MOUNTED, NONE, STACK, claims_free, lines
 from signals.dashboards.variables import chosen
 from signals.rules.prometheus import STORED
 

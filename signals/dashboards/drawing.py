@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from signals.dashboards.model import Kind, Panel, Query, Unit
+from signals.dashboards.panels import stat
 
 if TYPE_CHECKING:
     from signals.dashboards.model import Limits, Link
@@ -21,18 +22,7 @@ def number(  # one parameter per field of the record that varies here
     links: tuple[Link, ...] = (),
 ) -> Panel:
     """One number for all that is chosen. Six of them fill a row."""
-    return Panel(
-        title=title,
-        kind=Kind.STAT,
-        unit=unit,
-        meaning=meaning,
-        queries=(Query(expr=expr, instant=True),),
-        limits=limits,
-        empty=empty,
-        links=links,
-        width=4,
-        height=4,
-    )
+    return stat(title, expr, meaning, unit, limits, links=links, empty=empty)
 
 
 def lines(  # noqa: PLR0913  # as above

@@ -1,10 +1,12 @@
-"""What boards about stores share: two plain panels, how a counter grew, the room in claims and in the object store."""
+"""What boards about stores share: lines over time, how a counter grew, the room in claims and in the object store."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from signals.dashboards.model import Good, Kind, Limits, Panel, Query, Row, Unit
+from signals.dashboards import drawing
+from signals.dashboards.model import Good, Limits, Panel, Row, Unit
+from signals.dashboards.panels import stat
 from signals.dashboards.variables import chosen
 
 if TYPE_CHECKING:
@@ -22,32 +24,7 @@ _STORE: Final = 'job="object-store"'
 _STORED: Final = "the first object of a bucket"
 
 
-def stat(  # one parameter per field of the record that varies
-    title: str,
-    expr: str,
-    meaning: str,
-    unit: Unit = Unit.COUNT,
-    limits: Limits | None = None,
-    *,
-    links: tuple[Link, ...] = (),
-    empty: str = "",
-) -> Panel:
-    """One number for all that is chosen."""
-    return Panel(
-        title=title,
-        kind=Kind.STAT,
-        unit=unit,
-        meaning=meaning,
-        queries=(Query(expr=expr, instant=True),),
-        limits=limits,
-        links=links,
-        empty=empty,
-        width=4,
-        height=4,
-    )
-
-
-def lines(  # as above
+def lines(  # one parameter per field of the record that varies
     title: str,
     unit: Unit,
     meaning: str,
@@ -57,18 +34,8 @@ def lines(  # as above
     empty: str = "",
 ) -> Panel:
     """Values over time. queries: expression and legend of each."""
-    return Panel(
-        title=title,
-        kind=Kind.TIMESERIES,
-        unit=unit,
-        meaning=meaning,
-        queries=tuple(Query(expr=expr, legend=legend) for expr, legend in queries),
-        limits=limits,
-        links=links,
-        empty=empty,
-        width=12,
-        high=1 if unit is Unit.RATIO else None,
-    )
+    high = 1 if unit is Unit.RATIO else None
+    return drawing.lines(title, unit, queries, meaning, limits=limits, links=links, empty=empty, high=high)
 
 
 def grown(selector: str, job: str) -> str:

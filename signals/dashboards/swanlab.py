@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Board, Good, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.room import (
-    ALL,
-    MOUNTED,
-    NONE,
-    STACK,
-    claims_free,
-    disk,
-    lines,
-    stat,
-    still_told,
-)
+from signals.dashboards.panels import stat
+from signals.dashboards.room import ALL, MOUNTED, NONE, STACK, claims_free, disk, lines, still_told
 from signals.dashboards.swanlab_delivery import buffer, clickhouse
 from signals.dashboards.swanlab_runs import runs
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, TEAM, chosen

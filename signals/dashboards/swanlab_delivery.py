@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Limits, Panel, Row, Unit
-from signals.dashboards.room import NONE, STACK, grown, lines, stat
+from signals.dashboards.panels import stat
+from signals.dashboards.room import NONE, STACK, grown, lines
 from signals.dashboards.variables import chosen
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from signals.catalogue.labels import INFO_METRIC
 from signals.dashboards.links import log_lines, run_page, run_traces, runbook
 from signals.dashboards.model import WIDTH, Good, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.room import stat
+from signals.dashboards.panels import stat
 from signals.dashboards.variables import chosen
 from signals.rules.gpu_labels import POD
 
