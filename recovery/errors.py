@@ -15,6 +15,10 @@ class UnreadableError(RecoveryError):
     """The target has a fault of its own at each attempt: nothing is known of what it holds."""
 
 
+class HeldError(RecoveryError):
+    """A store holds data of its own where a copy should take its place; nothing was changed."""
+
+
 class StoreError(RecoveryError):
     """A run ended in a store. store: its name in the configuration."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from recovery.stores import clickhouse, objects, postgres, redis_keys, sealed, silences
+from recovery.stores import clickhouse, grafana, objects, postgres, redis_keys, sealed, silences
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +28,7 @@ KINDS: Final = {
     "objects": objects,
     "redis": redis_keys,
     "alertmanager": silences,
+    "grafana": grafana,
     "secrets": sealed,
 }
 """Value of `kind` in a section → module with `Settings` and `open_store`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recovery.errors import RecoveryError
+from recovery.errors import HeldError, RecoveryError
 from recovery.within import within
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ def once_more(point: Point, stores: tuple[Store, ...], reader: Reader, tell: Tel
         with within(store.name):
             if store.copy_in_work:
                 store.restore(part, reader, tell)
-                tell(store.promote(force=False))
+                try:
+                    tell(store.promote(force=False))
+                except HeldError as held:
+                    changed.append(f"{store.name}: {_why(store, held)}")
             elif compared := store.promoted(part, reader):
                 changed += [f"{store.name}: {line.removeprefix(f'{store.name}: ')}" for line in compared.differences]
     return tuple(changed)

@@ -8,20 +8,18 @@ from components.alertmanager import names as alertmanager
 from components.grafana import args as of
 from components.grafana.boards import board_json
 from components.grafana.datasources import Stores, datasources
-from components.grafana.names import ADMIN_ROLE, ENCRYPTION_ROLE, LOGS_PLUGIN, NAME
+from components.grafana.names import ENCRYPTION_ROLE, LOGS_PLUGIN, NAME
 from components.logs import names as logs
 from components.prometheus import names as prometheus
-from components.prometheus.args import Resources
-from components.secrets import Existing, Generated
+from components.secrets import Existing
 from components.traces import names as traces
 from signals.dashboards import boards
 from signals.dashboards.inputs import BoardInputs
-from stacks.fields import quantity_value
+from stacks.grafana_pods import admin_password, grafana_resources, source
 from stacks.scraping import rule_inputs, scrape_jobs
 
 if TYPE_CHECKING:
     from components.images import ImagePin
-    from components.secrets import SecretSource
     from stacks.alerting import SecretEntry
     from stacks.grafana import ExistingGrafana, Grafana, GrafanaDatabase
     from stacks.settings import Settings
@@ -39,15 +37,15 @@ def grafana_args(settings: Settings, images: dict[str, ImagePin]) -> of.GrafanaA
         image=images[NAME],
         replicas=wanted.replicas,
         database=_database(settings, wanted.database),
-        admin=_source(wanted.admin.secret, ADMIN_ROLE, wanted.admin.generation),
+        admin=admin_password(wanted),
         generation=wanted.admin.generation,
-        encryption=_source(wanted.encryption, ENCRYPTION_ROLE, 1),
+        encryption=source(wanted.encryption, ENCRYPTION_ROLE, 1),
         root_url=wanted.root_url,
         open_to=wanted.open_to,
         plugins=_plugins(wanted),
         stores=stores(settings),
         boards=board_files(settings),
-        resources=_resources(wanted.memory),
+        resources=grafana_resources(wanted),
         network_policies=settings.network.policies,
     )
 
@@ -134,21 +132,11 @@ def _database(settings: Settings, wanted: GrafanaDatabase) -> of.Sqlite | of.Ext
     )
 
 
-def _source(wanted: SecretEntry | None, role: str, generation: int) -> SecretSource:
-    if wanted is None:
-        return Generated(role=role, generation=generation)
-    return Existing(name=wanted.name, key=wanted.key)
-
-
 def _plugins(wanted: Grafana) -> of.Plugins | None:
     plugins = wanted.plugins
     if plugins.source == "none":
         return None
     return of.Plugins(names=plugins.names, image=plugins.image, path=plugins.path)
-
-
-def _resources(memory: str) -> Resources:
-    return Resources(cpu_request="50m", memory_request=str(int(quantity_value(memory)) // 2), memory_limit=memory)
 
 
 def _opened(settings: Settings) -> dict[str, tuple[dict[str, str], tuple[int, ...]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from components.alertmanager import names as am
+from components.grafana import names as gf
 from components.naming import recovery_namespace_name
 from components.object_store import names as store_of
 from components.prometheus.args import Resources
@@ -20,6 +21,7 @@ from stacks.contract import Claim, Component, Endpoint, Image, RecoveryJob, Secr
 from stacks.contract import Recovery as Promised
 from stacks.cron import longest_gap_seconds
 from stacks.fields import duration_seconds, quantity_bytes
+from stacks.grafana_pods import admin_password, grafana_resources
 from stacks.swanlab_arguments import swanlab_args
 from stacks.system import tier, workload
 
@@ -46,7 +48,8 @@ def roles(settings: Settings) -> tuple[str, ...]:
         return ()
     own = (store_of.NAME,) if settings.recovery.target.own is not None else ()
     alerting = (am.NAME,) if settings.alertmanager.mode == "managed" else ()
-    return (*own, *alerting, *_SCRATCH_ROLES)
+    boards = (gf.NAME,) if settings.grafana.mode == "managed" else ()
+    return (*own, *alerting, *boards, *_SCRATCH_ROLES)
 
 
 def recovery_args(settings: Settings, images: Images) -> of.RecoveryArgs:
@@ -84,6 +87,7 @@ def recovery_args(settings: Settings, images: Images) -> of.RecoveryArgs:
         storage_class=settings.storage.class_name,
         network_policies=settings.network.policies,
         alertmanager_pods=am.selector(settings.namespace) if settings.alertmanager.mode == "managed" else None,
+        grafana_pods=gf.selector(settings.namespace) if settings.grafana.mode == "managed" else None,
     )
 
 
@@ -96,6 +100,7 @@ def aims(settings: Settings) -> RecoveryAims | None:
         rpo_seconds=int(duration_seconds(wanted.rpo)),
         rto_seconds=int(duration_seconds(wanted.rto)),
         verify_period_seconds=longest_gap_seconds(wanted.schedule.verify),
+        small=(gf.NAME,) if settings.grafana.mode == "managed" else (),
     )
 
 
@@ -210,12 +215,15 @@ def _scratch(settings: Settings, images: Images) -> of.ScratchStores:
             image=images[f"swanlab-{store}"], volume=volume, resources=given(settings.swanlab.size, store)
         )
 
-    watched = settings.alertmanager.mode == "managed"
+    watched, shown = settings.alertmanager.mode == "managed", settings.grafana.mode == "managed"
     return of.ScratchStores(
         postgres=made("postgres", told.postgres or stores.postgres.volume),
         clickhouse=made("clickhouse", told.clickhouse or stores.clickhouse.volume),
         redis=made("redis", told.redis or stores.redis.volume),
         alertmanager=of.Scratch(image=images[am.NAME], volume="", resources=_ALERTMANAGER) if watched else None,
+        grafana=of.Scratch(image=images[gf.NAME], volume="", resources=grafana_resources(settings.grafana))
+        if shown
+        else None,
     )
 
 
@@ -228,6 +236,14 @@ def _stores(settings: Settings, args: SwanlabArgs) -> Iterator[of.Store]:
     yield from _buckets(args)
     if settings.alertmanager.mode == "managed":
         yield of.Alertmanager(name=am.NAME, url=f"http://{am.NAME}.{settings.namespace}.svc:{am.PORT}")
+    if settings.grafana.mode == "managed":
+        yield of.Grafana(
+            name=gf.NAME,
+            url=f"http://{gf.NAME}.{settings.namespace}.svc:{gf.PORT}",
+            login=gf.LOGIN,
+            folder=gf.FOLDER_UID,
+            password=admin_password(settings.grafana),
+        )
 
 
 def _postgres(args: SwanlabArgs) -> of.Postgres:

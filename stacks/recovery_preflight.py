@@ -33,11 +33,28 @@ def check_recovery(reader: Reader, settings: Settings) -> None:
         known = given(live[claim]) if claim in live else 1
         for line in lowered(f"{KEY}.own.generation", f"{namespace}/{claim}", known, target.own.generation):
             raise DeployError(line)
-    if target.external is not None:
-        missing = list(_missing(reader, settings, target.external))
-        if missing:
-            lines = "\n".join(f"- {line}" for line in missing)
-            raise DeployError(f"accounts of the recovery target are not there; nothing was changed:\n{lines}")
+    missing = list(_missing(reader, settings, target.external)) if target.external is not None else []
+    missing += _grafana(reader, settings)
+    if missing:
+        lines = "\n".join(f"- {line}" for line in missing)
+        raise DeployError(f"Secrets that recovery needs are not there; nothing was changed:\n{lines}")
+
+
+def _grafana(reader: Reader, settings: Settings) -> Iterator[str]:
+    """Points are made in SwanLab's namespace, and a pod mounts no Secret of another."""
+    secret = settings.grafana.admin.secret
+    if settings.grafana.mode != "managed" or secret is None:
+        return
+    lab = swanlab_namespace_name(settings.namespace)
+    there = reader.secret_keys(lab, secret.name)
+    if there is None or secret.key not in there:
+        what = "is missing" if there is None else f"has no key {secret.key}"
+        yield (
+            f"Secret {lab}/{secret.name} {what}: a copy of the one in {settings.namespace} that "
+            "plumbline:grafana.admin.secret names, with which restore points ask Grafana; fix: kubectl -n "
+            f"{lab} create secret generic {secret.name} --from-file={secret.key}=<file> (if the namespace is missing: "
+            f"kubectl create namespace {lab})"
+        )
 
 
 def _missing(reader: Reader, settings: Settings, wanted: ExternalTarget) -> Iterator[str]:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from components.recovery.names import ACCESS_KEY, PRUNER, READER, SECRET_KEY, WRITER
+from components.recovery.names import (
+    ACCESS_KEY,
+    GRAFANA_LOGIN,
+    GRAFANA_PASSWORD,
+    PRUNER,
+    READER,
+    SECRET_KEY,
+    WRITER,
+)
+from components.secrets import Existing
 
 if TYPE_CHECKING:
     from components.images import ImagePin
     from components.object_store.args import ObjectStoreArgs
     from components.prometheus.args import Resources
+    from components.secrets import SecretSource
 
 Command = Literal["create", "verify", "prune", "restore"]
 
@@ -89,7 +99,31 @@ class Alertmanager:
     url: str
 
 
-Store = Postgres | ClickHouse | Redis | Objects | Alertmanager
+@dataclass(frozen=True, kw_only=True)
+class Grafana:
+    """A live Grafana, of which is kept what people made. login: name of its administrator. folder: uid of the folder
+    that its deployment fills. password: where it comes from; one of somebody else's Secrets is also in SwanLab's
+    namespace, under the same name.
+    """
+
+    name: str
+    url: str
+    login: str
+    folder: str
+    password: SecretSource
+
+    @property
+    def secret(self) -> str:
+        """Name of the Secret that the pods mount."""
+        return self.password.name if isinstance(self.password, Existing) else GRAFANA_LOGIN
+
+    @property
+    def key(self) -> str:
+        """Entry of it that holds the password."""
+        return self.password.key if isinstance(self.password, Existing) else GRAFANA_PASSWORD
+
+
+Store = Postgres | ClickHouse | Redis | Objects | Alertmanager | Grafana
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +137,13 @@ class Scratch:
 
 @dataclass(frozen=True, kw_only=True)
 class ScratchStores:
-    """All of them. Sizes follow from what the live stores have. alertmanager: None where there is no live one."""
+    """All of them. Sizes follow from what the live stores have. alertmanager, grafana: None where none is live."""
 
     postgres: Scratch
     clickhouse: Scratch
     redis: Scratch
     alertmanager: Scratch | None
+    grafana: Scratch | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +183,7 @@ class RecoveryArgs:
     later. recovery_public_key: for whom they are sealed, None: they are left out. metrics_url: of the Pushgateway.
     cross_check: whether a verification holds the stores against each other.
     volume_work: most that a run keeps on disk. storage_class: of the scratch stores' volumes, None is the default.
-    alertmanager_pods: labels of the live Alertmanager's pods, None for none.
+    alertmanager_pods, grafana_pods: labels of the live Alertmanager's and Grafana's pods, None for none.
     """
 
     stack: str
@@ -175,3 +210,4 @@ class RecoveryArgs:
     storage_class: str | None
     network_policies: bool
     alertmanager_pods: dict[str, str] | None = None
+    grafana_pods: dict[str, str] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from components.recovery.args import Alertmanager, ClickHouse, Objects, Postgres, Redis
+from components.recovery.args import Alertmanager, ClickHouse, Grafana, Objects, Postgres, Redis
 from components.recovery.names import (
     SCRATCH,
     SCRATCH_PASSWORD,
@@ -32,6 +32,7 @@ POSTGRES_PORT: Final = 5432
 CLICKHOUSE_PORT: Final = 8123
 REDIS_PORT: Final = 6379
 ALERTMANAGER_PORT: Final = 9093
+GRAFANA_PORT: Final = 3000
 
 
 def render(args: RecoveryArgs, side: Side) -> str:
@@ -116,7 +117,14 @@ def _store(store: Store) -> Json:
             "secret_key_file": secret_file(store.secret, "secretKey"),
         }
         return {"kind": "objects", "name": store.name, **place, **keys}
+    if isinstance(store, Grafana):
+        return _grafana(store, store.url, secret_file(store.secret, store.key))
     return {"kind": "alertmanager", "name": store.name, "url": store.url}
+
+
+def _grafana(store: Grafana, url: str, password_file: str) -> Json:
+    asked = {"url": url, "login": store.login, "password_file": password_file}
+    return {"kind": "grafana", "name": store.name, **asked, "folder": store.folder}
 
 
 def _login(secret: str) -> Json:
@@ -144,4 +152,7 @@ def _scratch_of(store: Store, args: RecoveryArgs) -> Json | None:
     if isinstance(store, Alertmanager) and args.scratch.alertmanager is not None:
         url = f"http://{LOOPBACK}:{ALERTMANAGER_PORT}"
         return {"kind": "alertmanager", "name": store.name, "url": url, "scratch": True}
+    if isinstance(store, Grafana) and args.scratch.grafana is not None:
+        url = f"http://{LOOPBACK}:{GRAFANA_PORT}"
+        return {**_grafana(store, url, secret_file(SCRATCH, SCRATCH_PASSWORD)), "scratch": True}
     return None

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 
 from components.object_store.identities import identities_secret, secret_keys
 from components.object_store.names import ADMIN
+from components.recovery.args import Grafana
 from components.recovery.config import LOOPBACK, REDIS_PORT
 from components.recovery.names import (
     ACCESS_KEY,
+    GRAFANA_LOGIN,
+    GRAFANA_PASSWORD,
     PRUNER,
     READER,
     SCRATCH,
@@ -50,6 +53,10 @@ def secrets(args: RecoveryArgs, root: pulumi.Output[str]) -> dict[str, Manifest]
         "secret-signing": secret_manifest(SIGNING, args.namespace, own, signing),
         "secret-scratch": secret_manifest(SCRATCH, args.namespace, own, login),
     }
+    for store in args.stores:
+        if isinstance(store, Grafana) and isinstance(store.password, Generated):
+            shown = {GRAFANA_PASSWORD: password(root, store.password)}
+            found["secret-grafana"] = secret_manifest(GRAFANA_LOGIN, args.swanlab_namespace, own, shown)
     return found | (_of_store(args, args.target.own, root) if args.target.own is not None else {})
 
 

@@ -43,6 +43,9 @@ RESTORE_FILE: Final = "restore.json"
 CONFIG_PATH: Final = "/etc/recovery"
 SECRETS_PATH: Final = "/secrets"
 WORK_PATH: Final = "/work"
+GRAFANA_LOGIN: Final = "recovery-grafana"
+"""Holds Grafana's derived password beside the pods that ask it: a pod mounts no Secret of another namespace."""
+GRAFANA_PASSWORD: Final = "password"  # noqa: S105  # the name of a key in a Secret
 ALERTMANAGER_FILE: Final = "alertmanager.yml"
 ALERTMANAGER_PATH: Final = "/etc/alertmanager"
 

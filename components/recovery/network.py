@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from components.recovery.args import RecoveryArgs
 
 _ALERTMANAGER_PORT = 9093
+_GRAFANA_PORT = 3000
 
 
 def policies(args: RecoveryArgs) -> dict[str, Manifest]:
@@ -24,7 +25,9 @@ def policies(args: RecoveryArgs) -> dict[str, Manifest]:
         "network-buffer": _buffer(args),
     }
     if args.alertmanager_pods is not None:
-        found["network-alertmanager"] = _alertmanager(args, args.alertmanager_pods)
+        found["network-alertmanager"] = _of_stack(args, "alertmanager", args.alertmanager_pods, _ALERTMANAGER_PORT)
+    if args.grafana_pods is not None:
+        found["network-grafana"] = _of_stack(args, "grafana", args.grafana_pods, _GRAFANA_PORT)
     return found
 
 
@@ -49,11 +52,11 @@ def _beside(args: RecoveryArgs) -> list[Manifest]:
     return [{"podSelector": {"matchLabels": labels}} for labels in beside_live_stores(args.instance)]
 
 
-def _alertmanager(args: RecoveryArgs, chosen: dict[str, str]) -> Manifest:
+def _of_stack(args: RecoveryArgs, name: str, chosen: dict[str, str], port: int) -> Manifest:
+    """To what is in the stack's own namespace."""
     beside = beside_live_stores(args.instance)
     sources = [namespaced_pods(args.swanlab_namespace, labels) for labels in beside]
-    name = "recovery-reads-alertmanager"
-    return _policy(args, name, args.instance, {"matchLabels": chosen}, sources, [_ALERTMANAGER_PORT])
+    return _policy(args, f"recovery-reads-{name}", args.instance, {"matchLabels": chosen}, sources, [port])
 
 
 def _policy(  # each is part of what a policy says

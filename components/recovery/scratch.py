@@ -9,9 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from components.grafana.names import DATA_PATH as GRAFANA_PATH
+from components.grafana.names import USER as GRAFANA_USER
 from components.pods import NOBODY, quantities, restricted_container
-from components.recovery.args import ClickHouse, Postgres
-from components.recovery.config import ALERTMANAGER_PORT, CLICKHOUSE_PORT, LOOPBACK, POSTGRES_PORT, REDIS_PORT
+from components.recovery.args import ClickHouse, Grafana, Postgres
+from components.recovery.config import (
+    ALERTMANAGER_PORT,
+    CLICKHOUSE_PORT,
+    GRAFANA_PORT,
+    LOOPBACK,
+    POSTGRES_PORT,
+    REDIS_PORT,
+)
 from components.recovery.names import (
     ALERTMANAGER_FILE,
     ALERTMANAGER_PATH,
@@ -31,6 +40,7 @@ _CLICKHOUSE_USER: Final = 101
 """Whom the official images run as."""
 _START_SECONDS: Final = 300
 _TMP: Final = "256Mi"
+_GRAFANA_DATA: Final = "1Gi"
 _REDIS_SCRIPT: Final = f"""\
 PATH="$PATH:/opt/redis-stack/bin"
 set -- --dir /data --bind {LOOPBACK} --port {REDIS_PORT} --save '' --appendonly no
@@ -46,7 +56,11 @@ def sidecars(args: RecoveryArgs) -> list[Manifest]:
     """Containers in the order in which they start; each must answer before the next one does."""
     stores = args.scratch
     found = [_postgres(args, stores.postgres), _clickhouse(args, stores.clickhouse), _redis(stores.redis)]
-    return [*found, *([_alertmanager(stores.alertmanager)] if stores.alertmanager is not None else [])]
+    if stores.alertmanager is not None:
+        found.append(_alertmanager(stores.alertmanager))
+    if stores.grafana is not None:
+        found.append(_grafana(args, stores.grafana))
+    return found
 
 
 def volumes(args: RecoveryArgs) -> list[Manifest]:
@@ -58,6 +72,9 @@ def volumes(args: RecoveryArgs) -> list[Manifest]:
     if stores.alertmanager is not None:
         found.append({"name": "alertmanager-config", "configMap": {"name": CONFIG, "items": [_item()]}})
         small.append("alertmanager-data")
+    if stores.grafana is not None:
+        found.append({"name": "grafana-data", "emptyDir": {"sizeLimit": _GRAFANA_DATA}})
+        small.append("grafana-tmp")
     return found + [{"name": name, "emptyDir": {"sizeLimit": _TMP}} for name in small]
 
 
@@ -157,6 +174,33 @@ def _alertmanager(wanted: Scratch) -> Manifest:
         ],
         mounts={"alertmanager-config": ALERTMANAGER_PATH, "alertmanager-data": "/alertmanager"},
         asked=["wget", "-q", "-O", "/dev/null", f"http://{LOOPBACK}:{ALERTMANAGER_PORT}/-/ready"],
+    )
+
+
+def _grafana(args: RecoveryArgs, wanted: Scratch) -> Manifest:
+    """An empty one: nothing is provisioned, fetched from the internet or told to anybody."""
+    login = next(store.login for store in args.stores if isinstance(store, Grafana))
+    settings = {
+        "GF_SECURITY_ADMIN_USER": login,
+        "GF_SERVER_HTTP_ADDR": LOOPBACK,
+        "GF_SERVER_HTTP_PORT": str(GRAFANA_PORT),
+        "GF_PLUGINS_PREINSTALL_DISABLED": "true",
+        "GF_ANALYTICS_REPORTING_ENABLED": "false",
+        "GF_ANALYTICS_CHECK_FOR_UPDATES": "false",
+        "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES": "false",
+        "GF_NEWS_NEWS_FEED_ENABLED": "false",
+        "GF_UNIFIED_ALERTING_EXECUTE_ALERTS": "false",
+    }
+    return _sidecar(
+        "grafana",
+        wanted,
+        GRAFANA_USER,
+        env=[
+            *({"name": name, "value": value} for name, value in settings.items()),
+            _from_secret("GF_SECURITY_ADMIN_PASSWORD", SCRATCH_PASSWORD),
+        ],
+        mounts={"grafana-data": GRAFANA_PATH, "grafana-tmp": "/tmp"},  # noqa: S108  # a volume of the pod
+        asked=["wget", "-q", "-O", "/dev/null", f"http://{LOOPBACK}:{GRAFANA_PORT}/api/health"],
     )
 
 

@@ -16,12 +16,13 @@ class RecoveryAims:
     """What restore points are held to, in seconds.
 
     rpo_seconds: how much may be lost. rto_seconds: how long a restore may take. verify_period_seconds: how often a
-    restore point is verified.
+    restore point is verified. small: stores that hold a lot in few bytes, what people wrote by hand.
     """
 
     rpo_seconds: int
     rto_seconds: int
     verify_period_seconds: int
+    small: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

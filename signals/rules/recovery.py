@@ -21,6 +21,8 @@ _STORE: Final = "cluster, environment, store"
 _WHERE: Final = "Cluster {{ $labels.cluster }}"
 _NOISE_BYTES: Final = 1024**2
 """A store may become this much smaller whatever it held: a queue that was emptied, a cache."""
+_NOISE_BYTES_SMALL: Final = 4096
+"""The same of a store that holds a lot in few bytes: a board or two that somebody tried."""
 _CLOCK_SECONDS: Final = 60
 """A moment that was pushed lies before the scrape; clocks of a cluster are closer together than this."""
 PREDICTED: Final = "cluster:recovery_restore:seconds"
@@ -35,7 +37,7 @@ def recovery_groups(inputs: RuleInputs) -> tuple[Group, ...]:
     limit = round(aims.rpo_seconds + periods * aims.verify_period_seconds)
     points = (_too_old(aims), _missing(aims), _create_failing(), _clock_ahead())
     checks = (_not_good(), _tampered(), _damaged(), _never_verified(limit), _unverified(limit), _verify_failing())
-    sizes = (_shrank(inputs.thresholds.recovery_shrink_high), _left_out(), _predicted(), _too_slow(aims))
+    sizes = (_shrank(inputs.thresholds.recovery_shrink_high, aims), _left_out(), _predicted(), _too_slow(aims))
     return (
         Group(name="plumbline-recovery-points", rules=points),
         Group(name="plumbline-recovery-verification", rules=checks),
@@ -214,12 +216,15 @@ def _verify_failing() -> Alert:
     )
 
 
-def _shrank(share: float) -> Alert:
+def _shrank(share: float, aims: RecoveryAims) -> Alert:
     """An empty dump is a good copy of an empty database: only its size tells."""
-    before = f"max by ({_STORE}) (max_over_time({names.POINT_BYTES}[1d]))"
+    small = "|".join(aims.small)
+    expr = _lacks(share, f'store!~"{small}"' if small else "", _NOISE_BYTES)
+    if small:
+        expr += "\nor\n" + _lacks(share, f'store=~"{small}"', _NOISE_BYTES_SMALL)
     return Alert(
         alert="RecoveryPointShrank",
-        expr=f"{before} - max by ({_STORE}) ({names.POINT_BYTES})\n> {share} * {before}\n> {_NOISE_BYTES}",
+        expr=expr,
         wait="1m",
         severity=Severity.P2,
         summary="The restore point of store {{ $labels.store }} became much smaller",
@@ -228,6 +233,12 @@ def _shrank(share: float) -> Alert:
         "in the store itself, projects were removed on purpose, the store was replaced by an empty one.",
         runbook="recovery-shrank",
     )
+
+
+def _lacks(share: float, matcher: str, noise: int) -> str:
+    size = f"{names.POINT_BYTES}{{{matcher}}}" if matcher else names.POINT_BYTES
+    before = f"max by ({_STORE}) (max_over_time({size}[1d]))"
+    return f"{before} - max by ({_STORE}) ({size})\n> {share} * {before}\n> {noise}"
 
 
 def _left_out() -> Alert:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recovery.create import create
-from recovery.errors import RecoveryError
+from recovery.errors import HeldError, RecoveryError
 from recovery.registry import KINDS
 from recovery.restore import chosen, each, live, once_more, promote, restore
 from recovery.stores.clickhouse import ClickHouse
+from recovery.stores.grafana import Grafana
 from recovery.stores.objects.store import Objects
 from recovery.stores.postgres import Postgres
 from recovery.stores.redis_keys.store import Keys
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from recovery.model import Part, Point
     from recovery.ports import Reader, Store
 
-STORES: tuple[type[Store], ...] = (Postgres, ClickHouse, Objects, Keys, Silences, Sealed)
+STORES: tuple[type[Store], ...] = (Postgres, ClickHouse, Objects, Keys, Silences, Sealed, Grafana)
 RUNS, POINTS = {"a": "one", "b": "two"}, {"c": "three"}
 
 
@@ -187,6 +188,27 @@ def test_a_store_whose_copy_went_with_its_pod_gets_what_it_lacks(point: Point, v
     assert once_more(point, stores, vault, silent) == ()
     assert (stores[0].calls, stores[1].held) == ([], POINTS)
     assert not live(point, stores[1:]), "it cannot tell"
+
+
+class Holding(Shelf):
+    """It has data of its own."""
+
+    def promote(self, *, force: bool) -> str:
+        """Refuses."""
+        del force
+        raise HeldError(f"{self.name}: somebody made something of the same name")
+
+
+def test_a_store_that_people_went_on_using_is_told_and_ends_nothing(point: Point, vault: Memory) -> None:
+    stores = (Resuming("runs"), Holding("points", copy_in_work=True))
+    restore(point, stores[:1], vault, silent)
+    stores[0].promote(force=False)
+    assert once_more(point, stores, vault, silent) == ("points: somebody made something of the same name",)
+    others = (Shelf("runs"), stores[1])
+    restore(point, others, vault, silent)
+    with pytest.raises(RecoveryError, match="points was not promoted: somebody made something"):
+        promote(point, others, vault, silent, force=False)
+    assert others[0].held == {}, "none, or all"
 
 
 def test_a_killed_promotion_is_ended_by_the_next_one(point: Point, vault: Memory) -> None:

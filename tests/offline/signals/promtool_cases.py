@@ -26,7 +26,7 @@ INPUTS = RuleInputs(
     jobs=tuple(page.job for page in PRODUCERS),
     budgets={page.job: 1000 for page in PRODUCERS},
     alert_pipeline=True,
-    recovery=RecoveryAims(rpo_seconds=21600, rto_seconds=3600, verify_period_seconds=86400),
+    recovery=RecoveryAims(rpo_seconds=21600, rto_seconds=3600, verify_period_seconds=86400, small=("grafana",)),
     telemetry=TelemetryPlans(
         agent_memory_bytes=1000,
         gateway_memory_bytes=2000,

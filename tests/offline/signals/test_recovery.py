@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -32,7 +32,7 @@ def alert(name: str, inputs: RuleInputs = INPUTS) -> Alert:
     return next(rule for rule in rules if isinstance(rule, Alert) and rule.alert == name)
 
 
-def aims(**changed: int) -> RuleInputs:
+def aims(**changed: Any) -> RuleInputs:  # noqa: ANN401  # of any field
     assert INPUTS.recovery is not None
     return replace(INPUTS, recovery=replace(INPUTS.recovery, **changed))
 
@@ -89,6 +89,12 @@ def test_share_that_may_be_lacking_is_the_stacks() -> None:
     assert "> 0.25 * " in alert("RecoveryPointShrank", own).expr
 
 
+def test_a_stack_without_small_stores_asks_for_all_of_them_at_once() -> None:
+    expr = alert("RecoveryPointShrank", aims(small=())).expr
+    assert "4096" not in expr
+    assert "store=" not in expr
+
+
 def test_every_metric_is_on_the_page_of_the_pushgateway_and_comes_with_an_event() -> None:
     assert set(METRICS) <= set(PRODUCER.metrics)
     assert {m.name: (m.meaning, m.labels) for m in PRODUCER.metrics if m.name in names.PUSHED} == names.PUSHED
@@ -115,6 +121,8 @@ CHANGES = [
     ("RecoveryPruneFailing", '{job="recovery-prune"}', ""),
     ("RecoveryPointDamaged", "unless", "or"),
     ("RecoveryPointShrank", "1048576", "0"),
+    ("RecoveryPointShrank", "> 4096", "> 1048576"),
+    ("RecoveryPointShrank", "> 4096", "> 0"),
     ("RecoveryPointShrank", "> 0.5 *", "> 0.1 *"),
     ("RecoveryPointShrank", "[1d]", "[5m]"),
     (

@@ -146,6 +146,25 @@ def pushes(stack: str) -> set[str]:
     return {source["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] for source in rule["from"]}
 
 
+def test_a_grafana_of_the_stack_is_kept_and_one_of_somebody_else_is_not() -> None:
+    kept = settings("prod", None, swanlab=LAB, recovery=UPSTREAM)
+    args = recovery_args(kept, BUILT)
+    assert "grafana" in {store.name for store in args.stores}
+    assert (args.scratch.grafana is None, args.grafana_pods is None) == (False, False)
+    assert "grafana-login" in args.sealed
+    aims = rule_inputs(kept, ()).recovery
+    assert aims is not None
+    assert aims.small == ("grafana",)
+    for grafana in ({"mode": "off"}, {"mode": "existing", "existing": {"namespace": "monitoring"}}):
+        other = settings("prod", None, swanlab=LAB, recovery=UPSTREAM, grafana={"admin": {}, **grafana})
+        args = recovery_args(other, BUILT)
+        assert "grafana" not in {store.name for store in args.stores}
+        assert (args.scratch.grafana, args.grafana_pods) == (None, None)
+        aims = rule_inputs(other, ()).recovery
+        assert aims is not None
+        assert aims.small == ()
+
+
 def test_rules_hold_points_to_the_aims_of_the_settings() -> None:
     aims = rule_inputs(settings("local"), ()).recovery
     assert aims is not None

@@ -21,6 +21,7 @@ ACCOUNTS = {
     ("plumbline-swanlab", "points-reader"),
     *(("plumbline-recovery", f"points-{name}") for name in ("writer", "reader", "pruner")),
 }
+LOGIN = {("plumbline-swanlab", "grafana-login"): frozenset({"password"})}
 SECRETS = {"root": ROOT_SECRET}
 
 
@@ -77,14 +78,33 @@ def test_store_that_would_lock_out_or_lose_is_refused(cluster: Cluster, said: st
 
 def test_accounts_of_a_target_elsewhere_must_be_there_in_each_namespace_that_uses_them() -> None:
     keys = frozenset({"accessKey", "secretKey"})
-    check_recovery(Cluster(secrets=dict.fromkeys(ACCOUNTS, keys)), external())
+    check_recovery(Cluster(secrets=dict.fromkeys(ACCOUNTS, keys) | LOGIN), external())
     for missing in ACCOUNTS:
-        there = dict.fromkeys(ACCOUNTS - {missing}, keys)
+        there = dict.fromkeys(ACCOUNTS - {missing}, keys) | LOGIN
         with pytest.raises(DeployError, match=f"Secret {'/'.join(missing)} is missing"):
             check_recovery(Cluster(secrets=there), external())
         half = there | {missing: frozenset({"accessKey"})}
         with pytest.raises(DeployError, match=f"Secret {'/'.join(missing)} has no key secretKey"):
             check_recovery(Cluster(secrets=half), external())
+
+
+@pytest.mark.parametrize(
+    ("login", "said"),
+    [
+        ({}, "Secret plumbline-swanlab/grafana-login is missing"),
+        ({("plumbline-swanlab", "grafana-login"): frozenset({"user"})}, "grafana-login has no key password"),
+    ],
+)
+def test_password_of_grafana_must_be_beside_the_pods_that_make_points(
+    login: dict[tuple[str, str], frozenset[str]], said: str
+) -> None:
+    there = dict.fromkeys(ACCOUNTS, frozenset({"accessKey", "secretKey"}))
+    with pytest.raises(DeployError, match=said):
+        check_recovery(Cluster(secrets=there | login), external())
+
+
+def test_derived_password_of_grafana_needs_no_secret_of_anybody() -> None:
+    check_recovery(Cluster(), settings("local", None, secrets=SECRETS, grafana={"mode": "managed"}))
 
 
 def test_stack_file_of_the_embedded_cluster_has_a_store_of_its_own() -> None:

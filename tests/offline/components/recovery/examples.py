@@ -1,4 +1,4 @@
-"""Arguments of recovery for tests: those of stack local, and those of a stack whose bucket is somebody else's."""
+"""Arguments of recovery for tests: of stack local, of one with a Grafana, and of one with somebody else's bucket."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ PUBLIC_KEY = "plumbline-recovery-public-1:" + "A" * 43
 def local(**keys: Any) -> RecoveryArgs:  # noqa: ANN401  # any key of the section
     """As stack local has it. keys: laid over `plumbline:recovery`."""
     return recovery_args(settings("local", None, recovery=keys), BUILT)
+
+
+def with_grafana(**keys: Any) -> RecoveryArgs:  # noqa: ANN401  # any key of the section
+    """The same with a Grafana of the stack. keys: laid over `plumbline:grafana`."""
+    wanted = {"mode": "managed"} | keys
+    return recovery_args(settings("local", None, recovery={"recovery_public_key": PUBLIC_KEY}, grafana=wanted), BUILT)
 
 
 def elsewhere() -> RecoveryArgs:

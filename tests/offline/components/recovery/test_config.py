@@ -11,7 +11,7 @@ from components.recovery.config import render
 from components.recovery.jobs import create_secrets
 from components.recovery.manifests import manifests
 from recovery.config import load
-from tests.offline.components.recovery.examples import PUBLIC_KEY, elsewhere, local
+from tests.offline.components.recovery.examples import PUBLIC_KEY, elsewhere, local, with_grafana
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +27,15 @@ LIVE = [
     ("objects", "swanlab-public"),
     ("alertmanager", "alertmanager"),
 ]
+
+
+OWN_LOGIN = {"admin": {"secret": {"name": "grafana-login", "key": "password"}}}
+ALL = {
+    "local": local(),
+    "elsewhere": elsewhere(),
+    "grafana": with_grafana(),
+    "own login": with_grafana(**OWN_LOGIN),
+}
 
 
 def shown(args: RecoveryArgs, side: Side) -> dict[str, Any]:
@@ -59,7 +68,7 @@ def mounted(args: RecoveryArgs, role: str) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("side", ["create", "restore", "recovery"])
-@pytest.mark.parametrize("args", [local(), elsewhere()], ids=["local", "elsewhere"])
+@pytest.mark.parametrize("args", ALL.values(), ids=ALL)
 def test_program_takes_it(args: RecoveryArgs, side: Side, tmp_path: Path) -> None:
     text = render(args, side)
     for name in files(json.loads(text)):
@@ -130,6 +139,32 @@ def test_scratch_alertmanager_alone_may_be_given_silences() -> None:
     assert (scratch["scratch"], live.get("scratch")) == (True, None)
 
 
+@pytest.mark.parametrize(
+    ("args", "file"),
+    [
+        (with_grafana(), "/secrets/recovery-grafana/password"),
+        (with_grafana(**OWN_LOGIN), "/secrets/grafana-login/password"),
+    ],
+)
+def test_grafana_is_asked_with_the_password_of_its_administrator(args: RecoveryArgs, file: str) -> None:
+    (live,) = [store for store in shown(args, "create")["stores"] if store["kind"] == "grafana"]
+    assert live == {
+        **{"kind": "grafana", "name": "grafana", "url": "http://grafana.plumbline.svc:3000"},
+        **{"login": "admin", "password_file": file, "folder": "plumbline"},
+    }
+    assert live in shown(args, "restore")["stores"]
+    (scratch,) = [store for store in shown(args, "recovery")["scratch"] if store["kind"] == "grafana"]
+    assert scratch == live | {
+        **{"url": "http://127.0.0.1:3000", "password_file": "/secrets/recovery-scratch/password"},
+        "scratch": True,
+    }
+
+
+def test_a_stack_without_grafana_keeps_nothing_of_one() -> None:
+    assert "grafana" not in {store["kind"] for store in shown(local(), "create")["stores"]}
+    assert "grafana" not in json.dumps(manifests(local()))
+
+
 def test_both_buckets_are_read_where_the_servers_reach_them() -> None:
     buckets = [store for store in shown(local(), "create")["stores"] if store["kind"] == "objects"]
     assert [(store["bucket"], store["endpoint"]) for store in buckets] == [
@@ -152,7 +187,7 @@ def test_writers_are_stopped_from_the_door_inwards() -> None:
     }
 
 
-@pytest.mark.parametrize("args", [local(), elsewhere()], ids=["local", "elsewhere"])
+@pytest.mark.parametrize("args", ALL.values(), ids=ALL)
 def test_every_file_that_is_named_is_mounted(args: RecoveryArgs) -> None:
     there = set(mounted(args, "cron-job-create"))
     named = files(shown(args, "create"))

@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.grafana import names as grafana
 from components.objects import identity
 from components.policy import violations
 from components.policy_exceptions import EXCEPTIONS
@@ -16,7 +17,7 @@ from components.recovery.manifests import manifests
 from components.secrets import derive
 from recovery.arguments import parse
 from tests.offline.components.pulumi_mocks import Recording, record
-from tests.offline.components.recovery.examples import elsewhere, local
+from tests.offline.components.recovery.examples import elsewhere, local, with_grafana
 
 JOBS = {
     **{"create": "plumbline-swanlab", "verify": "plumbline-recovery", "prune": "plumbline-recovery"},
@@ -47,7 +48,7 @@ def secrets_of(command: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("args", [local(), elsewhere()], ids=["local", "elsewhere"])
+@pytest.mark.parametrize("args", [local(), elsewhere(), with_grafana()], ids=["local", "elsewhere", "grafana"])
 def test_no_rule_is_broken_and_no_identity_is_there_twice(args: Any) -> None:  # noqa: ANN401  # arguments of recovery
     found = list(manifests(args).values())
     assert violations(found) == []
@@ -213,6 +214,55 @@ def test_creating_pods_alone_are_let_in_to_what_they_read() -> None:
         ("plumbline-swanlab", "network-buffer"): [9090],
         ("plumbline", "network-alertmanager"): [9093],
     }
+
+
+def test_grafana_is_reached_by_pods_beside_the_live_stores_alone() -> None:
+    policy = manifests(with_grafana())["network-grafana"]
+    assert policy["metadata"]["namespace"] == "plumbline"
+    assert policy["spec"]["podSelector"]["matchLabels"] == grafana.selector("plumbline")
+    (rule,) = policy["spec"]["ingress"]
+    assert [port["port"] for port in rule["ports"]] == [3000]
+    assert rule["from"] == manifests(local())["network-alertmanager"]["spec"]["ingress"][0]["from"]
+
+
+def test_scratch_grafana_is_empty_and_hidden_and_its_room_is_in_the_quota() -> None:
+    found = manifests(with_grafana())
+    spec = found["cron-job-verify"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = [one for one in spec["initContainers"] if one["name"] == "grafana"]
+    env = {one["name"]: one for one in container["env"]}
+    assert env["GF_SECURITY_ADMIN_USER"]["value"] == "admin"
+    assert env["GF_SECURITY_ADMIN_PASSWORD"]["valueFrom"]["secretKeyRef"] == {
+        "name": "recovery-scratch",
+        "key": "password",
+    }
+    assert (env["GF_SERVER_HTTP_ADDR"]["value"], env["GF_SERVER_HTTP_PORT"]["value"]) == ("127.0.0.1", "3000")
+    assert container["startupProbe"]["exec"]["command"][-1] == "http://127.0.0.1:3000/api/health"
+    assert container["securityContext"]["runAsUser"] == 472
+    assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/var/lib/grafana", "/tmp"}  # noqa: S108  # of the pod
+    secrets = {volume["secret"]["secretName"] for volume in spec["volumes"] if "secret" in volume}
+    assert not [name for name in secrets if "grafana" in name], "no credential of the live one"
+    more = {
+        name: int(args_["quota"]["spec"]["hard"]["limits.memory"].removesuffix("Mi"))
+        for name, args_ in (("with", found), ("without", manifests(local())))
+    }
+    assert more["with"] - more["without"] == 2 * 512
+
+
+@pytest.mark.parametrize(
+    ("generation", "secret", "there"),
+    [(1, None, True), (3, None, True), (1, {"name": "grafana-login", "key": "password"}, False)],
+)
+def test_a_derived_password_of_grafana_is_put_beside_the_pods_that_ask_it(
+    generation: int, secret: dict[str, str] | None, *, there: bool
+) -> None:
+    args = with_grafana(admin={"generation": generation, "secret": secret})
+    found = record(lambda: Recovery("recovery", args, pulumi.Output.secret(ROOT)))
+    assert ("recovery-secret-grafana" in {resource.name for resource in found.resources}) == there
+    if there:
+        meta = found.named("recovery-secret-grafana").inputs["metadata"]
+        assert (meta["namespace"], meta["name"]) == ("plumbline-swanlab", "recovery-grafana")
+        derived = derive(ROOT, "grafana-admin", generation)
+        assert plain(found, "recovery-secret-grafana") == {"password": derived}, "the one that Grafana was given"
 
 
 def test_cluster_without_policies_gets_none() -> None:
