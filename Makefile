@@ -18,7 +18,7 @@ SINCE ?= usual
 PLUMBLINE := bin/plumbline
 
 .DEFAULT_GOAL := help
-.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill debug-logs evidence check test bench env programs lock golden
+.PHONY: help up down clean status smoke prove preview sdk-regression recovery recovery-secrets drill debug-logs evidence alert-review check test bench env programs lock golden
 
 help: ## list these words
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ debug-logs: ## keep what WORKLOAD=namespace/name logs below the lowest level FOR
 evidence: RUN = none
 evidence: ## what hit a training RUN=id in STEP=n (alone: over its life), or which runs ALERT=name hit; WINDOW=60s, SINCE=24h
 	@$(PLUMBLINE) evidence --stack $(STACK) --run $(RUN) --step $(STEP) --alert $(ALERT) --window $(WINDOW) --since $(SINCE)
+
+alert-review: ## which alerts never fired, flap, or end before anybody must answer; SINCE=30d
+	@$(PLUMBLINE) alert-review --stack $(STACK) --since $(SINCE)
 
 check: ## lint, types and offline tests; no root, no cluster
 	@$(PLUMBLINE) check

@@ -34,6 +34,17 @@ def evidence(home: Home, stack: str, words: Words) -> int:
 
     4 also where there is no stack to look at: that is no verdict about a run.
     """
+    # With `=`, so that nothing that is handed on is taken for an option.
+    argv = [f"--run={words.run}", f"--step={words.step}", f"--alert={words.alert}", f"--window={words.window}"]
+    return _ask(home, stack, [*argv, f"--since={words.since}"])
+
+
+def alert_review(home: Home, stack: str, since: str) -> int:
+    """Write `.out/<stack>/evidence-alert-review.html`, `.json` and `.md`; exit codes as `evidence`."""
+    return _ask(home, stack, ["--review", f"--since={since}"])
+
+
+def _ask(home: Home, stack: str, words: list[str]) -> int:
     engine = engine_for(home, stack)
     try:
         deploy.require_running(engine)
@@ -46,8 +57,6 @@ def evidence(home: Home, stack: str, words: Words) -> int:
     kubeconfig = (stackfile.config(engine.config_file).get("plumbline:cluster") or {}).get("kubeconfig")
     if kubeconfig:
         argv += ["--kubeconfig", str(kubeconfig)]
-    # With `=`, so that nothing that is handed on is taken for an option.
-    argv += [f"--run={words.run}", f"--step={words.step}", f"--alert={words.alert}"]
-    argv += [f"--window={words.window}", f"--since={words.since}"]
+    argv += words
     environment = engine.environment() | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode

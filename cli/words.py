@@ -128,6 +128,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     told.add_argument("--stack", default=EMBEDDED)
     for word, default in _EVIDENCE.items():
         told.add_argument(f"--{word}", default=default)
+    reviewed = verbs.add_parser("alert-review")
+    reviewed.add_argument("--stack", default=EMBEDDED)
+    reviewed.add_argument("--since", default="usual")
     for verb in ("check", "test", "env", "programs", "lock", "golden"):
         verbs.add_parser(verb)
     return parser.parse_args(argv)
@@ -166,6 +169,7 @@ def _run(options: argparse.Namespace) -> int:
         "evidence": lambda: evidence.evidence(
             home, stack, evidence.Words(**{word: getattr(options, word) for word in _EVIDENCE})
         ),
+        "alert-review": lambda: evidence.alert_review(home, stack, options.since),
         "check": lambda: develop.check(home, progress),
         "test": lambda: develop.test(home, progress),
         "bench": lambda: bench.bench(home, progress, cold=options.cold == "1"),

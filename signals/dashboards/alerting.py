@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.alerting_way import way
-from signals.dashboards.firing import WATCHDOG, alerts, held, number
+from signals.dashboards.firing import alerts, held, number
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Board, Limits, Panel, Row, Unit
 from signals.dashboards.panels import stat, table, timeseries
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, chosen, of_jobs
 from signals.rules.gpu_labels import FLEET
+from signals.rules.routes import WATCHDOG_ALERT
 
 if TYPE_CHECKING:
     from signals.dashboards.inputs import BoardInputs
@@ -84,7 +85,7 @@ def _limits(severity: str) -> Limits:
 def _without_watchdog(inputs: BoardInputs) -> Panel:
     """No watchdog is red. Only where nothing is scraped at all is there no number."""
     clusters = f"count(count by ({FLEET}) ({chosen('up', of_jobs(inputs.rules.jobs))}))"
-    found = chosen("ALERTS", f'alertstate="firing", alertname="{WATCHDOG}"')
+    found = chosen("ALERTS", f'alertstate="firing", alertname="{WATCHDOG_ALERT}"')
     return stat(
         "Clusters without a Watchdog",
         f"{clusters}\n- (count(count by ({FLEET}) ({found})) or vector(0))",

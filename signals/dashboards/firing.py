@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from signals.dashboards.variables import chosen
-from signals.rules.routes import PAGE_PROOF_ALERT
+from signals.rules.routes import PAGE_PROOF_ALERT, WATCHDOG_ALERT
 
-WATCHDOG: Final = "Watchdog"
 TOLD: Final = 'cluster=~"$cluster|", environment=~"$environment|"'
 """Matchers of alerts. One that something is absent has no label of a cluster in Prometheus, whichever is chosen."""
 JUDGED: Final = f"0 * sum({chosen('job:up:avg')})"
 """Zero while rules are evaluated over what is scraped; nothing where no rule has looked."""
 PAGES: Final = 'severity=~"P0|P1"'
-_REAL: Final = f'alertname!~"{WATCHDOG}|{PAGE_PROOF_ALERT}"'
+_REAL: Final = f'alertname!~"{WATCHDOG_ALERT}|{PAGE_PROOF_ALERT}"'
 """Without the two that say that alerting works."""
 _SHOWN: Final = "severity, alertname, cluster, namespace, node, pod, job, instance"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from signals.yamltext import dump
 
@@ -19,6 +19,10 @@ class Severity(StrEnum):
     P1 = "P1"
     P2 = "P2"
     P3 = "P3"
+
+
+ANSWER_WITHIN: Final[dict[str, int]] = {Severity.P0: 300, Severity.P1: 900, Severity.P2: 3600}
+"""Severity → seconds. Nobody is woken for P3."""
 
 
 @dataclass(frozen=True, kw_only=True)

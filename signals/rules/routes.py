@@ -4,5 +4,6 @@ from __future__ import annotations
 
 ROUTE_LABEL = "plumbline_route"
 WATCHDOG_LABELS: dict[str, str] = {ROUTE_LABEL: "watchdog"}
+WATCHDOG_ALERT = "Watchdog"
 PAGE_PROOF_ALERT = "PageProof"
 PROOF_LABEL = "proof"

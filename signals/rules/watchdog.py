@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from signals.rules.model import Alert, Group, Severity
-from signals.rules.routes import WATCHDOG_LABELS
+from signals.rules.routes import WATCHDOG_ALERT, WATCHDOG_LABELS
 
 if TYPE_CHECKING:
     from signals.rules.inputs import RuleInputs
@@ -20,7 +20,7 @@ def watchdog_groups(inputs: RuleInputs) -> tuple[Group, ...]:
     if not inputs.alert_pipeline:
         return ()
     alert = Alert(
-        alert="Watchdog",
+        alert=WATCHDOG_ALERT,
         expr="count by (cluster, environment) (up == 1) > 0",
         wait="0s",
         severity=Severity.P3,

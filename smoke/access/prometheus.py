@@ -59,6 +59,11 @@ class Prometheus(Client):
         groups: list[Json] = self._data("/api/v1/rules")["groups"]
         return groups
 
+    def parsed(self, expression: str) -> Json:
+        """The tree of an expression. RefusedError also from one before 3.0, which does not tell it."""
+        tree: Json = self._data("/api/v1/parse_query", {"query": expression})
+        return tree
+
     def metadata(self) -> dict[str, list[Json]]:
         """Metric family → what its targets say of it."""
         data: dict[str, list[Json]] = self._data("/api/v1/metadata")

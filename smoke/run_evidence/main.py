@@ -1,4 +1,4 @@
-"""The command `python -m smoke.run_evidence`.
+"""The command `python -m smoke.run_evidence`: about a run, a step of it, an alert, or all alerts.
 
 Exit codes: 0 the page says what was found, or that nothing was; 2 wrong words; 3 no such run, step or alert; 4 it could
 not be looked at, or not at enough of it to call anything clean.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from smoke.access.errors import AccessError
 from smoke.redact import redact
-from smoke.run_evidence import one_alert, one_run, one_step, paper
+from smoke.run_evidence import one_alert, one_run, one_step, paper, review
 from smoke.run_evidence.facts import Span
 from smoke.run_evidence.looking import BlindError, Looking, UnknownError
 from smoke.run_evidence.report import INCOMPLETE
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 TOLD, WRONG, UNKNOWN, BLIND, INTERRUPTED = 0, 2, 3, 4, 130
 NONE, ALL, USUAL = "none", "all", "usual"
-USUAL_SINCE: Final = {"run": "7d", "alert": "24h"}
+USUAL_SINCE: Final = {"run": "7d", "alert": "24h", "review": "30d"}
+LONGEST: Final = 366 * 86400
+"""Seconds of a review: it asks day by day."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -56,6 +58,8 @@ def main(argv: Sequence[str] | None = None, now: float | None = None) -> int:
 
 def _look(options: Namespace, now: float) -> tuple[Report, str]:
     """The report and the name of its files. Raises UsageError, UnknownError, BlindError, AccessError."""
+    if options.review:
+        return _review(options, now)
     run, alert = (None if text in (NONE, "") else text for text in (options.run, options.alert))
     if (run is None) == (alert is None):
         raise UsageError("name a run or an alert: make evidence RUN=<id> [STEP=<n>], or make evidence ALERT=<name>")
@@ -64,10 +68,8 @@ def _look(options: Namespace, now: float) -> tuple[Report, str]:
     step, margin = step_of(options.step), seconds_of(options.window, "WINDOW")
     if run is None and step is not None:
         raise UsageError("STEP goes with RUN; an alert has no steps")
-    contract = read_contract(options.contract)
-    if not {"metrics", "gpu"} <= set(contract.capabilities):
-        raise BlindError(f"stack {contract.stack} has no metrics of GPUs (capabilities `metrics` and `gpu`)")
-    stack = Stack(contract, options.kubeconfig or default_kubeconfig())
+    stack = _stack(options, "metrics", "gpu")
+    contract = stack.contract
     try:
         look = Looking(stack, now)
         if alert is not None:
@@ -78,6 +80,28 @@ def _look(options: Namespace, now: float) -> tuple[Report, str]:
         return one_step.report(look, asked), paper.file_name(str(run), str(step))
     finally:
         stack.close()
+
+
+def _review(options: Namespace, now: float) -> tuple[Report, str]:
+    """All alerts. Raises as `_look`."""
+    since = USUAL_SINCE["review"] if options.since == USUAL else options.since
+    seconds = seconds_of(since, "SINCE")
+    if not 0 < seconds <= LONGEST:
+        raise UsageError(f"SINCE is {since}; accepted are up to {LONGEST // 86400}d, and more than nothing")
+    stack = _stack(options, "metrics")
+    try:
+        return review.report(Looking(stack, now), stack, Span(now - seconds, now)), paper.file_name("alert-review")
+    finally:
+        stack.close()
+
+
+def _stack(options: Namespace, *needs: str) -> Stack:
+    """needs: capabilities. Raises UsageError, BlindError."""
+    contract = read_contract(options.contract)
+    lacks = [f"`{need}`" for need in needs if need not in contract.capabilities]
+    if lacks:
+        raise BlindError(f"stack {contract.stack} does not have what is asked (capability {', '.join(lacks)})")
+    return Stack(contract, options.kubeconfig or default_kubeconfig())
 
 
 def seconds_of(text: str, name: str) -> float:
@@ -118,6 +142,9 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--run", default=NONE, help="id of the run, as on the pod's label")
     parser.add_argument("--step", default=ALL, help="the step; all: the ledger of the run")
     parser.add_argument("--alert", default=NONE, help="name of an alert: which runs did it hit")
+    parser.add_argument("--review", action="store_true", help="all alerts: which never fired, flap, end by themselves")
     parser.add_argument("--window", default="60s", help="on both sides of the step, for alerts, XIDs and lines")
-    parser.add_argument("--since", default=USUAL, help="how far back is searched; default 7d, for an alert 24h")
+    parser.add_argument(
+        "--since", default=USUAL, help="how far back is searched; default 7d, for an alert 24h, a review 30d"
+    )
     return parser

@@ -163,6 +163,20 @@ def test_run_is_in_swanlab_with_its_slow_step(runs: Runs) -> None:
     assert taken[STEP] == max(taken.values())
 
 
+def test_review_of_alerts_knows_what_fired_and_what_it_could_not_see() -> None:
+    done = words("alert-review")
+    found = json.loads((OUT / "evidence-alert-review.json").read_text())
+    fired = {(one["alert"], one["severity"]) for one in found["fired"]}
+    assert {("Watchdog", "P3"), ("PageProof", "P0")} <= fired, done.stdout
+    silent = {(one["alert"], one["severity"]): one["without_series"] for one in found["silent"]}
+    assert not fired & set(silent)
+    # No machine of these clusters has InfiniBand.
+    assert "node_infiniband_state_id" in silent["NodeRdmaLinkDown", "P1"]
+    # A cluster of an hour has no month behind it, so no silence of it is clean.
+    assert [one["what"] for one in found["not_looked_at"] if one["essential"]] == ["a part of the time"], done.stdout
+    assert found["verdict"] != "clean"
+
+
 def test_unknown_run_names_those_alike(runs: Runs) -> None:
     done = words("evidence", f"RUN={runs.hot}x", f"STEP={STEP}")
     assert done.returncode != 0

@@ -55,6 +55,12 @@ def test_exit_code_is_that_of_the_program(played: Played, code: int) -> None:
     ]
 
 
+def test_review_is_of_all_alerts(played: Played) -> None:
+    assert evidence.alert_review(HOME, "local", "14d") == 0
+    assert played.argv[1:3] == ["-m", "smoke.run_evidence"]
+    assert played.argv[7:] == ["--review", "--since=14d"]
+
+
 def test_kubeconfig_of_the_stack_is_passed_on(played: Played) -> None:
     played.config = {"plumbline:cluster": {"kubeconfig": "/kubeconfig"}}
     evidence.evidence(HOME, "kind", WORDS)

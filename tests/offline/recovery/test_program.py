@@ -185,7 +185,7 @@ def test_wrong_configuration_says_what_is_accepted(site: Site) -> None:
     code, facts, _ = site.run_as_a_pod(site.config("wrong", stores=[{"kind": "mysql", "name": "x"}]), "list")
     assert code == 3
     assert (
-        "stores[0].kind is 'mysql'; accepted: alertmanager, clickhouse, objects, postgres, redis, secrets"
+        "stores[0].kind is 'mysql'; accepted: alertmanager, clickhouse, grafana, objects, postgres, redis, secrets"
         in facts["error"]
     )
     code, facts, _ = site.run(site.config("twice", stores=[*site.sections(), *site.sections()]), "list")

@@ -13,10 +13,9 @@ from components.grafana.boards import board_json
 from signals.catalogue import PRODUCERS
 from signals.dashboards import boards
 from signals.dashboards.asking import asked
-from signals.dashboards.firing import WATCHDOG
 from signals.dashboards.model import Board, Good, Kind, Limits, Link, Panel, Query, Row, Unit
 from signals.rules import groups
-from signals.rules.routes import PAGE_PROOF_ALERT
+from signals.rules.routes import PAGE_PROOF_ALERT, WATCHDOG_ALERT
 from tests.offline.signals.board_scenarios import play
 from tests.offline.signals.boards import BOARD_INPUTS, BOARDS, ask
 from tests.offline.signals.gate import judge, with_records
@@ -59,7 +58,7 @@ def test_where_nobody_is_told_there_is_no_watchdog_to_miss() -> None:
 
 
 def test_the_two_alerts_that_are_no_fault_are_called_so_by_their_rules() -> None:
-    assert {WATCHDOG, PAGE_PROOF_ALERT} <= {one.alert for one in alerts()}
+    assert {WATCHDOG_ALERT, PAGE_PROOF_ALERT} <= {one.alert for one in alerts()}
 
 
 def test_job_that_may_have_no_target_is_not_missed(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def prometheus(scene: Scene, directory: Path) -> Iterator[int]:
     made = [require_promtool(), "tsdb", "create-blocks-from", "openmetrics", "samples.txt", "blocks"]
     subprocess.run(made, cwd=directory, check=True, capture_output=True, timeout=120)
     never = [{"alert": name, "expr": "vector(0) > 1"} for name in ("GpuThermalThrottling", "GpuHot", "NodeClockSkew")]
+    never += [{"alert": "NobodyReads", "expr": "DCGM_FI_DEV_FB_FREE + on (UUID) nobody_writes > 0"}]
     (directory / "rules.yml").write_text(json.dumps({"groups": [{"name": "known", "rules": never}]}))
     (directory / "prometheus.yml").write_text(json.dumps({"rule_files": [f"{directory}/rules.yml"]}))
     port = free_port()
