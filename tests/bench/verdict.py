@@ -69,7 +69,7 @@ def _load(report: Report) -> Iterator[str]:
 
 def _panels(report: Report) -> Iterator[str]:
     if not report.board:
-        yield "no panel of the fleet's board was asked"
+        yield "no panel of a board was asked"
     for panel in (*report.panels, *report.rival, *report.board):
         if not panel.raw.series and not panel.may_be_empty:
             yield f"panel {panel.title!r} has no series"
