@@ -35,5 +35,5 @@ def status(home: Home, stack: str) -> int:
         content = json.loads(report.read_text())
         print(f"last smoke {content['verdict']} at {content['started']} ({report.with_suffix('.html')})")
     else:
-        print("last smoke never run from this checkout")
+        print("last smoke none: `make up` began and was not proven, or nothing ever ran from this checkout")
     return 0 if whole else 3

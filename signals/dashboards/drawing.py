@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from signals.dashboards.model import Kind, Panel, Query, Unit
-from signals.dashboards.panels import stat
+from signals.dashboards.panels import ALWAYS, stat
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from signals.dashboards.model import Limits, Link
 
 
@@ -36,14 +38,15 @@ def lines(  # noqa: PLR0913  # as above
     links: tuple[Link, ...] = (),
     width: int = 12,
     high: float | None = None,
+    rare: Mapping[str, str] = ALWAYS,
 ) -> Panel:
-    """Values over the board's time. queries: expression and legend of each."""
+    """Values over the board's time. queries: expression and legend of each. rare: as of `timeseries`."""
     return Panel(
         title=title,
         kind=Kind.TIMESERIES,
         unit=unit,
         meaning=meaning,
-        queries=tuple(Query(expr=expr, legend=legend) for expr, legend in queries),
+        queries=tuple(Query(expr=expr, legend=legend, empty=rare.get(legend, "")) for expr, legend in queries),
         limits=limits,
         empty=empty,
         links=links,

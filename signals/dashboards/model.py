@@ -71,13 +71,14 @@ class Query:
     """One question.
 
     legend: template over the labels of the answer. instant: the last value alone; else the board's whole time.
-    datasource: uid.
+    datasource: uid. empty: as of a panel, where this question alone waits for an event.
     """
 
     expr: str
     legend: str = ""
     instant: bool = False
     datasource: str = PROMETHEUS
+    empty: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

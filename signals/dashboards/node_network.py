@@ -148,6 +148,7 @@ def clock_and_kernel(inputs: BoardInputs) -> Row:
                 limits=Limits(warn=limits.kernel_table_high),
                 links=runbook(inputs, "node-kernel-table"),
                 high=1,
+                rare={"{{node}} connections": "the kernel tracks connections"},
             ),
         ),
     )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.model import Kind, Panel, Query, Unit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from signals.dashboards.model import Limits, Link
+
+ALWAYS: Final[Mapping[str, str]] = {}
+"""No line waits for anything."""
 
 
 def stat(
@@ -45,14 +50,15 @@ def timeseries(  # noqa: PLR0913  # one parameter per field of the record that v
     links: tuple[Link, ...] = (),
     empty: str = "",
     high: float | None = None,
+    rare: Mapping[str, str] = ALWAYS,
 ) -> Panel:
-    """Lines over the board's time. lines: legend → expression."""
+    """Lines over the board's time. lines: legend → expression. rare: legend → the event for which its line waits."""
     return Panel(
         title=title,
         kind=Kind.TIMESERIES,
         unit=unit,
         meaning=meaning,
-        queries=tuple(Query(expr=expr, legend=legend) for legend, expr in lines.items()),
+        queries=tuple(Query(expr=expr, legend=legend, empty=rare.get(legend, "")) for legend, expr in lines.items()),
         limits=limits,
         links=links,
         empty=empty,

@@ -46,6 +46,7 @@ def _apiserver(inputs: BoardInputs) -> Row:
                 "Share that ends in an error of the server. Nothing is scheduled or repaired reliably meanwhile.",
                 Unit.RATIO,
                 links=runbook(inputs, "apiserver-errors"),
+                rare={"{{cluster}}: new pods and jobs": "pods or jobs were asked for within five minutes"},
             ),
             timeseries(
                 "Slowest hundredth of requests",

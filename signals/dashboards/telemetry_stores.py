@@ -42,6 +42,7 @@ def log_store(inputs: BoardInputs, plans: TelemetryPlans) -> Row:
                 ),
                 "When the size reaches the line the oldest day goes, whatever its age.",
                 links=found,
+                rare={"{{cluster}} where the oldest day goes": "a size is set for the store"},
                 width=7,
             ),
             lines(

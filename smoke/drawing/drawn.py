@@ -52,8 +52,8 @@ class Number:
 class Drawn:
     """One panel.
 
-    faults: why it cannot be trusted, each in a sentence; empty for a sound one. notes: what of it has nothing to show.
-    empty: why all of it has nothing, if that is as declared. svg: our own markup, safe in a page. more: what was left
+    faults: why it cannot be trusted, each in a sentence; empty for a sound one. notes: what of it has nothing to show,
+    as declared. empty: why all of it has nothing, if that is as declared. svg: our own markup, safe in a page. more: what was left
     out, in words. limits: grade and value of each, in words. seconds: of its queries.
     """
 
@@ -104,7 +104,8 @@ def draw(panel: Panel, seen: Shown, prefix: str) -> Drawn:
     if not any(map(_has_content, answers)):
         return _without(made, answers)
     try:
-        return _filled(replace(made, notes=_notes(panel, answers)), answers, seen, prefix)
+        faults = (*made.faults, *_undeclared(panel, answers))
+        return _filled(replace(made, faults=faults, notes=_notes(panel, answers)), answers, seen, prefix)
     except Exception as error:  # the boundary: one panel must not cost the others theirs
         return replace(made, faults=(*made.faults, f"cannot be drawn: {type(error).__name__}: {bounded(str(error))}"))
 
@@ -147,12 +148,25 @@ def _without(made: Drawn, answers: Sequence[Answer]) -> Drawn:
 
 
 def _notes(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
-    """Queries without a value beside others that have some: no line is drawn for them, and that is told."""
+    """Queries without a value beside others that have some, as declared: no line is drawn, and that is told."""
     return tuple(
-        f"nothing{_which(panel, place)}"
-        for place, answer in enumerate(answers)
-        if not answer.error and not _has_content(answer)
+        f"nothing{_which(panel, place)}" + (f" until {answer.query.empty}" if answer.query.empty else "")
+        for place, answer in _silent(answers)
+        if panel.empty or answer.query.empty
     )
+
+
+def _undeclared(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
+    """Queries without a value beside others that have some, of which nobody said so."""
+    return tuple(
+        f"nothing{_which(panel, place)}, and nothing declares that it may be empty"
+        for place, answer in _silent(answers)
+        if not (panel.empty or answer.query.empty)
+    )
+
+
+def _silent(answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
+    return [(place, one) for place, one in enumerate(answers) if not one.error and not _has_content(one)]
 
 
 def _which(panel: Panel, place: int) -> str:

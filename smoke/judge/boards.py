@@ -1,4 +1,4 @@
-"""Whether a panel shows what it promises: an answer, one number where there is to be one, and emptiness by design."""
+"""Whether a panel shows what it promises: an answer to each query, one number where there is to be one, emptiness by design."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smoke.model import Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from signals.dashboards.model import Board, Panel, Variable
+    from signals.dashboards.model import Board, Panel, Query, Variable
     from smoke.boards import Answer
 
 
@@ -23,9 +23,9 @@ def panel(board: Board, panel: Panel, answers: Sequence[Answer]) -> list[Problem
         return refused or [Problem(name, f"{len(answers)} answers", f"{len(panel.queries)}, one for each query")]
     if panel.kind is Kind.STAT:
         return _number(name, panel, answers)
-    if panel.empty or any(_values(answer) for answer in answers):
-        return []
-    return [Problem(name, "nothing", f"something: the panel names no event that it waits for ({_asked(panel)})")]
+    waited = "something: no event is named that it waits for"
+    silent = [] if panel.empty else [answer.query for answer in answers if not (answer.query.empty or _values(answer))]
+    return [Problem(name, f"nothing{_which(panel, query)}", f"{waited} ({_spelt(query)})") for query in silent]
 
 
 def _number(name: str, panel: Panel, answers: Sequence[Answer]) -> list[Problem]:
@@ -66,4 +66,12 @@ def _values(answer: Answer) -> list[float]:
 
 
 def _asked(panel: Panel) -> str:
-    return "; ".join(" ".join(query.expr.split()) for query in panel.queries)
+    return "; ".join(map(_spelt, panel.queries))
+
+
+def _spelt(query: Query) -> str:
+    return " ".join(query.expr.split())
+
+
+def _which(panel: Panel, query: Query) -> str:
+    return f" for {query.legend}" if len(panel.queries) > 1 and query.legend else ""

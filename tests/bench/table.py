@@ -96,21 +96,21 @@ def _board(report: Report) -> Iterator[str]:
     """Each query of our boards; beside it what the public board asks for the same, where it has it."""
     rivals, same = {panel.title: panel.raw for panel in report.rival}, dict(SAME)
     names = ("our boards, median ms", "last 3 minutes", "12239", "ratio", "series", "12239")
-    yield "\n  {:<42} {:>15} {:>8} {:>7} {:>7} {:>7}".format(*names)
+    yield "\n  {:<50} {:>15} {:>8} {:>7} {:>7} {:>7}".format(*names)
     for panel in report.board:
         theirs = rivals.get(same.get(panel.title, ""))
         own = panel.raw
         beside = "" if theirs is None else f"{theirs.window:>8.1f} {theirs.window / own.window:>7.1f}"
         series = "" if theirs is None else f"{theirs.series:>7}"
-        yield f"  {panel.title:<42} {own.window:>15.1f} {beside:>16} {own.series:>7} {series:>7}".rstrip()
-    yield "\n  {:<42} {:>15} {:>8} {:>7} {:>7}".format("whole boards", "last 3 minutes", "slowest", "queries", "empty")
+        yield f"  {panel.title:<50} {own.window:>15.1f} {beside:>16} {own.series:>7} {series:>7}".rstrip()
+    yield "\n  {:<50} {:>15} {:>8} {:>7} {:>7}".format("whole boards", "last 3 minutes", "slowest", "queries", "empty")
     groups: dict[str, list[Timed]] = {panel.title.partition(":")[0]: [] for panel in report.board}
     for panel in report.board:
         groups[panel.title.partition(":")[0]].append(panel.raw)
     groups["12239"] = [panel.raw for panel in report.rival]
     for name, found in groups.items():
         took, empty = [one.window for one in found], sum(not one.series for one in found)
-        yield f"  {name:<42} {sum(took):>15.1f} {max(took):>8.1f} {len(found):>7} {empty:>7}"
+        yield f"  {name:<50} {sum(took):>15.1f} {max(took):>8.1f} {len(found):>7} {empty:>7}"
 
 
 def _net(report: Report) -> Iterator[str]:

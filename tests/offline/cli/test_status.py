@@ -55,7 +55,7 @@ def test_last_verdict_is_told(home: Home, tmp_path: Path, capsys: pytest.Capture
 
 def test_stack_without_a_report_is_told(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     inspect.status(home, "local")
-    assert "last smoke never run" in capsys.readouterr().out
+    assert "last smoke none" in capsys.readouterr().out
 
 
 def test_stack_elsewhere_has_no_processes_here(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

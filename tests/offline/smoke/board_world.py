@@ -25,8 +25,9 @@ def healthy(contract: Contract) -> dict[str, list[dict[str, str]]]:
             found[f"group by ({variable.name}) ({series})"] = [{variable.name: value}]
         found |= {expression(contract, board, annotation.expr): [] for annotation in board.annotations}
         for panel in board.panels:
-            answer: list[dict[str, str]] = [] if panel.empty else [{}]
-            found |= {expression(contract, board, query.expr): answer for query in panel.queries}
+            for query in panel.queries:
+                answer: list[dict[str, str]] = [] if panel.empty or query.empty else [{}]
+                found[expression(contract, board, query.expr)] = answer
     return found
 
 

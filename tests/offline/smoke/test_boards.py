@@ -113,6 +113,19 @@ def test_panel_that_may_be_empty_is_red_only_when_it_is_refused() -> None:
     assert judge.panel(board, panel, []) != [], "a query that nobody asked"
 
 
+def test_one_query_of_several_that_is_empty_is_red_with_its_line_unless_it_waits_for_an_event() -> None:
+    board, panel = panel_of(("plumbline-platform", "Failing requests to the API server"))
+    first, rare = panel.queries
+    assert (first.empty, bool(rare.empty)) == ("", True)
+    assert judge.panel(board, panel, [answer(first, 0.0), Answer(rare)]) == []
+    (problem,) = judge.panel(board, panel, [Answer(first), answer(rare, 0.0)])
+    assert problem.subject == "Platform: Failing requests to the API server"
+    assert problem.seen == "nothing for {{cluster}}"
+    strict = replace(rare, empty="")
+    (problem,) = judge.panel(board, replace(panel, queries=(first, strict)), [answer(first, 0.0), Answer(strict)])
+    assert problem.seen == "nothing for {{cluster}}: new pods and jobs"
+
+
 def test_number_that_is_none_is_red() -> None:
     board, panel = panel_of(NUMBER)
     (query,) = panel.queries
