@@ -53,7 +53,7 @@ class Drawn:
     """One panel.
 
     faults: why it cannot be trusted, each in a sentence; empty for a sound one. notes: what of it has nothing to show,
-    as declared. empty: why all of it has nothing, if that is as declared. svg: our own markup, safe in a page. more: what was left
+    as declared. empty: why all of it has nothing, likewise. svg: our own markup, safe in a page. more: what was left
     out, in words. limits: grade and value of each, in words. seconds: of its queries.
     """
 

@@ -1,4 +1,4 @@
-"""Whether a panel shows what it promises: an answer to each query, one number where there is to be one, emptiness by design."""
+"""Whether a panel shows what it promises: answers to each query, one number where one is to be, emptiness by design."""
 
 from __future__ import annotations
 
