@@ -26,6 +26,8 @@ _ERRORS: Final = 300
 """Redirections too: Grafana leads strangers to its page of login, and that answers with 200."""
 _SHOWN: Final = 200
 _ATTEMPTS: Final = 5
+_MAIN: Final = "1"
+"""Number of the organisation that every Grafana begins with."""
 Query = dict[str, "str | int"]
 
 
@@ -41,6 +43,8 @@ class Api:
         self._session = requests.Session()
         # Neither a proxy nor a password of the environment: the address is one of the cluster.
         self._session.trust_env = False
+        # Else it is the one that the administrator switched to last.
+        self._session.headers["X-Grafana-Org-Id"] = _MAIN
         password = secret_files.read(settings.password_file, f"the password of store {settings.name}")
         # As bytes: of letters beyond Latin-1 requests knows no spelling.
         self._session.auth = HTTPBasicAuth(settings.login.encode(), password.encode())

@@ -32,10 +32,12 @@ class FakeGrafana(People):
     """Its state. before: called with method and path of each request that is let in.
 
     bare: path → answer in place of its own. cut: paths whose answers break off. asked: method and path of each request.
-    provisioned: whether a deployment filled it.
+    provisioned: whether a deployment filled it. current: number of the organisation that its administrator is in; all
+    but the first are empty.
     """
 
     provisioned: bool = True
+    current: str = "1"
     bare: dict[str, Answer] = field(default_factory=dict)
     cut: set[str] = field(default_factory=set)
     before: Callable[[str, str], None] = lambda _method, _path: None
@@ -222,8 +224,11 @@ def served(state: FakeGrafana) -> Iterator[str]:
             sent = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
             login = base64.b64decode((self.headers.get("Authorization") or "").removeprefix("Basic ")).decode()
             right = login == f"admin:{PASSWORD}"
+            main = self.headers.get("X-Grafana-Org-Id", state.current) == "1"
             try:
-                code, body = state.answer(self.command, parts.path, query, sent) if right else (401, {"message": "no"})
+                code, body = (200, []) if not main else (401, {"message": "no"})
+                if main and right:
+                    code, body = state.answer(self.command, parts.path, query, sent)
             except ConnectionAbortedError:
                 self.close_connection = True
                 return

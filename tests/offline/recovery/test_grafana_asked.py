@@ -102,6 +102,12 @@ def test_neither_a_proxy_nor_a_password_of_the_environment_is_used(
     assert taken(filled(), tmp_path)[1].figures["dashboards"] == 3
 
 
+def test_the_main_organisation_is_asked_whichever_the_administrator_is_in(tmp_path: Path) -> None:
+    state = filled()
+    state.current = "2"
+    assert taken(state, tmp_path)[1].figures == taken(filled(), tmp_path)[1].figures
+
+
 def test_lists_that_are_empty_though_the_deployment_has_boards_give_no_point(tmp_path: Path) -> None:
     state = filled()
     state.bare["/api/search"] = (200, [])
