@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
 ANNOTATIONS: Final = 10_000
 """Most annotations that are kept, the newest ones: the API has no pages for them."""
-PLAYLISTS: Final = 10_000
+PLAYLISTS: Final = 1000
+"""Most that Grafana lists, whatever is asked for; it keeps one more."""
 GENERAL: Final = "general"
 """What the top is called where an answer does not leave it empty."""
 _BOARDS_A_PAGE: Final = 5000

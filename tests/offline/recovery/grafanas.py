@@ -185,7 +185,7 @@ class FakeGrafana(People):
             return 200, {"uid": uid}
         if not parts:
             found = [{key: one[key] for key in ("uid", "name", "interval")} for one in self.playlists.values()]
-            return 200, found[: int(query["limit"])]
+            return 200, found[: min(int(query["limit"]), 1000)]
         if parts[0] not in self.playlists:
             return 404, {"message": "Playlist not found"}
         if method == "DELETE":

@@ -274,10 +274,12 @@ def test_annotations_are_bounded_the_newest_are_kept_and_the_point_says_so(
     assert not any("older than" in line for line in taken(filled(), tmp_path)[1].left_out)
 
 
-def test_too_many_playlists_give_no_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "PLAYLISTS", 1)
-    with pytest.raises(RecoveryError, match="1 playlists or more"):
-        taken(filled(), tmp_path)
+def test_too_many_playlists_give_no_point(tmp_path: Path) -> None:
+    """Grafana lists no more than 1000, and does not say that there is another."""
+    state = filled()
+    state.playlists |= {f"more{number}": {**state.playlists["p"], "uid": f"more{number}"} for number in range(1000)}
+    with pytest.raises(RecoveryError, match="1000 playlists or more"):
+        taken(state, tmp_path)
 
 
 def test_what_service_accounts_and_others_have_is_left_out_and_counted(tmp_path: Path) -> None:
