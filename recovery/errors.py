@@ -19,6 +19,10 @@ class HeldError(RecoveryError):
     """A store holds data of its own where a copy should take its place; nothing was changed."""
 
 
+class RefusedError(RecoveryError):
+    """A store says that it did not do what it was asked to."""
+
+
 class StoreError(RecoveryError):
     """A run ended in a store. store: its name in the configuration."""
 

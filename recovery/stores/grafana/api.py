@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from requests.auth import HTTPBasicAuth
 
 from recovery import secret_files
-from recovery.errors import RecoveryError
+from recovery.errors import RecoveryError, RefusedError
 from recovery.stores.grafana.answers import Answer
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SECONDS: Final = 60
 _NOT_FOUND: Final = 404
 _UNAUTHORIZED: Final = 401
+_FAILURES: Final = 500
 _ERRORS: Final = 300
 """Redirections too: Grafana leads strangers to its page of login, and that answers with 200."""
 _SHOWN: Final = 200
@@ -66,7 +67,7 @@ class Api:
         return found
 
     def send(self, method: str, path: str, body: object) -> Any:  # noqa: ANN401  # JSON of the API
-        """Change something. Raises RecoveryError."""
+        """Change something. Raises RecoveryError, and RefusedError where nothing was changed for certain."""
         return self._read(method, path, self._ask(method, path, body=body))
 
     def delete(self, path: str) -> None:
@@ -142,7 +143,8 @@ class Api:
                 "as a whole"
             ) from None
         if answer.status_code >= _ERRORS and not (missing and answer.status_code == _NOT_FOUND):
-            raise RecoveryError(f"{self.name}: {method} {url} answers {answer.status_code}: {self._why(answer)}")
+            kind = RefusedError if answer.status_code < _FAILURES else RecoveryError
+            raise kind(f"{self.name}: {method} {url} answers {answer.status_code}: {self._why(answer)}")
         return answer
 
     def _why(self, answer: requests.Response) -> str:

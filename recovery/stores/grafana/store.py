@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from recovery.errors import HeldError, RecoveryError
+from recovery.errors import HeldError, RecoveryError, RefusedError
 from recovery.model import Part
 from recovery.stores.configured import Configured
 from recovery.stores.differ import Differences, Found
@@ -131,7 +131,7 @@ class Grafana(Configured):
         # Before anything is made: what a killed run had made is still known as ours.
         if missing or half:
             self._write_plan(_Plan(plan.made | missing.keys(), whole=False))
-            self._make(live, missing, {key: wanted[key] for key in half})
+            self._make(live, missing, {key: wanted[key] for key in half}, plan)
             self._check({key: one for key, one in wanted.items() if key not in (*others, *homeless)})
             self._write_plan(_Plan(plan.made | missing.keys(), whole=True))
         said = f"{self.name}: {len(missing)} made, {len(wanted) - len(missing) - len(homeless)} were there"
@@ -205,14 +205,22 @@ class Grafana(Configured):
         beside.write_text(json.dumps({"made": sorted(plan.made), "whole": plan.whole}), encoding="utf-8")
         beside.replace(self._plan)
 
-    def _make(self, live: Live, missing: dict[Key, Item], half: dict[Key, Item]) -> None:
+    def _make(self, live: Live, missing: dict[Key, Item], half: dict[Key, Item], plan: _Plan) -> None:
         making = Making(self._api, live)
+        made: set[Key] = set()
         try:
-            for one in missing.values():
-                making.make(one)
+            for key, one in missing.items():
+                made.add(key)  # before it is: what was not answered may have been made
+                try:
+                    making.make(one)
+                except RefusedError:
+                    made.discard(key)
+                    raise
             for one in (*half.values(), *missing.values()):
                 making.finish(one)
         except RecoveryError as error:
+            # What somebody else made meanwhile under a name of ours is not taken away.
+            self._write_plan(_Plan(plan.made | made, whole=False))
             raise RecoveryError(f"{error}\n{self._undone()}") from error
 
     def _undone(self) -> str:

@@ -110,6 +110,26 @@ def test_what_was_made_is_taken_away_again_where_one_thing_is_refused(tmp_path: 
     }
 
 
+def test_what_somebody_makes_under_the_same_name_meanwhile_is_not_taken_away_again(tmp_path: Path) -> None:
+    vault, part = taken(filled(), tmp_path)
+    target = FakeGrafana()
+
+    def hurried(method: str, path: str) -> None:
+        if (method, path) == ("POST", "/api/admin/users") and 70 not in target.users:
+            who = {"login": "ann", "name": "Ann herself", "email": "ann@example.org"}
+            target.users[70] = {"id": 70, **who, "isAdmin": False, "isDisabled": False}
+            target.roles[70] = "Viewer"
+            target.boards["mine"] = {"content": {"uid": "mine", "title": "Hers"}, "folder": "", "provisioned": False}
+
+    target.before = hurried
+    with opened(target, tmp_path / "work") as store:
+        store.restore(part, vault, silent)
+        with pytest.raises(RecoveryError, match="412: User with email or username already exists"):
+            store.promote(force=False)
+    assert [one["name"] for one in target.users.values()] == ["", "Ann herself"]
+    assert target.boards["mine"]["content"]["title"] == "Hers"
+
+
 def test_what_is_answered_for_and_not_kept_is_seen(tmp_path: Path) -> None:
     vault, part = taken(filled(), tmp_path)
     target = FakeGrafana()
