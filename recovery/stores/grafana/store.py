@@ -130,10 +130,14 @@ class Grafana(Configured):
         missing = {key: one for key, one in wanted.items() if key not in there and key not in homeless}
         # Before anything is made: what a killed run had made is still known as ours.
         if missing or half:
-            self._write_plan(_Plan(plan.made | missing.keys(), whole=False))
-            self._make(live, missing, {key: wanted[key] for key in half}, plan)
+            # What people changed since an earlier run is theirs.
+            ours = frozenset(
+                key for key in plan.made if not plan.whole or (key in there and there[key] == wanted.get(key))
+            )
+            self._write_plan(_Plan(ours | missing.keys(), whole=False))
+            self._make(live, missing, {key: wanted[key] for key in half}, ours)
             self._check({key: one for key, one in wanted.items() if key not in (*others, *homeless)})
-            self._write_plan(_Plan(plan.made | missing.keys(), whole=True))
+            self._write_plan(_Plan(ours | missing.keys(), whole=True))
         said = f"{self.name}: {len(missing)} made, {len(wanted) - len(missing) - len(homeless)} were there"
         if others:
             said += f", {len(others)} of them with another content, which stays: {_some(others)}"
@@ -205,7 +209,7 @@ class Grafana(Configured):
         beside.write_text(json.dumps({"made": sorted(plan.made), "whole": plan.whole}), encoding="utf-8")
         beside.replace(self._plan)
 
-    def _make(self, live: Live, missing: dict[Key, Item], half: dict[Key, Item], plan: _Plan) -> None:
+    def _make(self, live: Live, missing: dict[Key, Item], half: dict[Key, Item], ours: frozenset[Key]) -> None:
         making = Making(self._api, live)
         made: set[Key] = set()
         try:
@@ -220,7 +224,7 @@ class Grafana(Configured):
                 making.finish(one)
         except RecoveryError as error:
             # What somebody else made meanwhile under a name of ours is not taken away.
-            self._write_plan(_Plan(plan.made | made, whole=False))
+            self._write_plan(_Plan(ours | made, whole=False))
             raise RecoveryError(f"{error}\n{self._undone()}") from error
 
     def _undone(self) -> str:

@@ -130,6 +130,20 @@ def test_what_somebody_makes_under_the_same_name_meanwhile_is_not_taken_away_aga
     assert target.boards["mine"]["content"]["title"] == "Hers"
 
 
+def test_what_people_changed_since_an_earlier_promotion_survives_one_that_is_refused(tmp_path: Path) -> None:
+    vault, part = taken(filled(), tmp_path)
+    target = FakeGrafana()
+    with opened(target, tmp_path / "work") as store:
+        store.restore(part, vault, silent)
+        store.promote(force=False)
+        renamed(target)
+        del target.boards["loss"]
+        target.bare["/api/dashboards/db"] = (507, {"message": "no room"})
+        with pytest.raises(RecoveryError, match="507: no room"):
+            store.promote(force=True)
+    assert target.boards["mine"]["content"]["title"] == "Others"
+
+
 def test_what_is_answered_for_and_not_kept_is_seen(tmp_path: Path) -> None:
     vault, part = taken(filled(), tmp_path)
     target = FakeGrafana()
