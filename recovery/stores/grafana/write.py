@@ -24,7 +24,7 @@ from recovery.stores.grafana.live import places
 from recovery.stores.grafana.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from recovery.stores.grafana.api import Api
     from recovery.stores.grafana.content import Grant, Item, Key
@@ -190,7 +190,8 @@ def borrowed(content: Content) -> frozenset[str]:
 def remove(api: Api, settings: Settings, keys: Iterable[Key]) -> tuple[str, ...]:
     """Take away what these keys name → what stays, one sentence each: it holds, or is used by, something of others.
 
-    Deleting a folder deletes what is in it, whoever made that: so one goes only when nothing is. Raises RecoveryError.
+    Deleting a folder deletes what is in it, whoever made that: so one goes only when nothing is, and a board only with
+    its own annotations. Raises RecoveryError.
     """
     wanted, live, kept = set(keys), read(api, settings), list[str]()
     order = [key for key in reversed(ordered(live.content)) if key in wanted]
@@ -199,6 +200,8 @@ def remove(api: Api, settings: Settings, keys: Iterable[Key]) -> tuple[str, ...]
             continue
         if key[0] == "elements" and _used(api, key[1]):
             kept.append(f"{called(key)} stays: boards of others use it")
+        elif key[0] == "dashboards" and _marked(live.content, key[1], wanted):
+            kept.append(f"{called(key)} stays: it has annotations of others")
         else:
             _delete(api, live, key)
     folders = [key for key in order if key[0] == "folders"]
@@ -219,6 +222,11 @@ def _delete(api: Api, live: Live, key: Key) -> None:
             api.send("PATCH", path, preferences(Preferences()))
         else:
             api.delete(path)
+
+
+def _marked(content: Content, board: str, ours: Collection[Key]) -> bool:
+    """Whether it would take along an annotation that is none of ours."""
+    return any(one.board == board and ("annotations", one.key) not in ours for one in content.annotations)
 
 
 def _used(api: Api, uid: str) -> bool:

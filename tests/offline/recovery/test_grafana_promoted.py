@@ -54,6 +54,20 @@ def test_demote_takes_away_what_was_made_and_nothing_that_people_changed_or_put_
     assert not any(target.preferences.values())
 
 
+def test_demote_keeps_a_board_on_which_people_have_put_annotations_since(tmp_path: Path) -> None:
+    vault, part = taken(filled(), tmp_path)
+    target = FakeGrafana()
+    with opened(target, tmp_path / "work") as store:
+        store.restore(part, vault, silent)
+        store.promote(force=False)
+        mark = {"dashboardUID": "loss", "panelId": 0, "time": 7, "timeEnd": 7, "text": "outage", "tags": []}
+        target.annotations[500] = {"id": 500, "alertId": 0, **mark}
+        said = store.demote()
+    assert "dashboards loss stays: it has annotations of others" in said
+    assert set(target.boards) == {OURS, "loss"}
+    assert [one["text"] for one in target.annotations.values()] == ["outage"]
+
+
 def test_demote_elsewhere_and_confirm_leave_everything(tmp_path: Path) -> None:
     vault, part = taken(filled(), tmp_path)
     target = FakeGrafana()
