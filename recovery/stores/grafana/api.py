@@ -91,30 +91,25 @@ class Api:
     def everything(self, path: str, size: Query, under: tuple[str, ...], name: Callable[[Any], object]) -> list[Any]:
         """Every page of a list. size: parameter that asks for a page's size. under: keys that lead to its entries.
 
-        What is deleted while pages are turned moves another entry onto a page that was read. So a list of several
-        pages is read until two readings are equal. Raises RecoveryError.
+        What is deleted while pages are turned moves another entry onto a page that was read, and may leave none behind
+        it. So a list is read until two readings are equal. Raises RecoveryError.
         """
-        found, pages = self._once(path, size, under, name)
+        found = self._once(path, size, under, name)
         for _ in range(_ATTEMPTS):
-            if pages <= 1:
-                return found
-            again, pages = self._once(path, size, under, name)
+            again = self._once(path, size, under, name)
             if {name(one) for one in again} == {name(one) for one in found}:
                 return again
             found = again
         raise RecoveryError(f"{self.name}: the list of {path} changed each time it was read; nothing was taken")
 
-    def _once(
-        self, path: str, size: Query, under: tuple[str, ...], name: Callable[[Any], object]
-    ) -> tuple[list[Any], int]:
-        found, pages = dict[object, Any](), 0
+    def _once(self, path: str, size: Query, under: tuple[str, ...], name: Callable[[Any], object]) -> list[Any]:
+        found = dict[object, Any]()
         for page in self._pages(path, size, under):
             new = {name(one): one for one in page}
             if not new.keys() - found.keys():
                 raise RecoveryError(f"{self.name}: {path} gives the same page twice; Grafana 11.6 knows `page`")
             found |= new
-            pages += 1
-        return list(found.values()), pages
+        return list(found.values())
 
     def _pages(self, path: str, size: Query, under: tuple[str, ...]) -> Iterator[list[Any]]:
         """Up to the first page that is empty: how large one may be is the server's own affair."""

@@ -169,6 +169,21 @@ def test_a_board_that_moves_to_a_page_that_was_read_is_not_lost(tmp_path: Path) 
     assert [board["uid"] for board in content(vault, part)["dashboards"]] == ["loss", "mine"]
 
 
+def test_a_board_that_moves_to_the_one_page_that_is_left_is_not_lost(tmp_path: Path) -> None:
+    """`Cost` is deleted when page one was read: page two, on which `Zoo` was alone, is then empty."""
+    state = filled()
+    state.page = 3
+    state.boards["mine"]["content"]["title"] = "Zoo"
+
+    def drop(_method: str, path: str) -> None:
+        if [asked for _, asked in state.asked].count("/api/search") == 2 and path == "/api/search":
+            del state.boards["cost"]
+
+    state.before = drop
+    vault, part = taken(state, tmp_path)
+    assert [board["uid"] for board in content(vault, part)["dashboards"]] == ["loss", "mine"]
+
+
 def test_a_list_that_never_stays_the_same_gives_no_point(tmp_path: Path) -> None:
     state = filled()
     state.page = 2
