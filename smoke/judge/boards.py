@@ -62,7 +62,7 @@ def _choice(
 
 def _values(answer: Answer) -> list[float]:
     """Numbers that can be drawn."""
-    return [value for series in answer.series for _, value in series.points if not math.isnan(value)]
+    return [value for series in answer.series for _, value in series.points if math.isfinite(value)]
 
 
 def _asked(panel: Panel) -> str:

@@ -130,9 +130,10 @@ def test_number_that_is_none_is_red() -> None:
     board, panel = panel_of(NUMBER)
     (query,) = panel.queries
     assert judge.panel(board, panel, [answer(query, 64.0)]) == []
-    assert judge.panel(board, panel, [answer(query, math.nan)]) != []
     lines, drawn = panel_of(LINES)
-    assert judge.panel(lines, drawn, [answer(drawn.queries[0], math.nan)]) != []
+    for none in (math.nan, math.inf, -math.inf):
+        assert judge.panel(board, panel, [answer(query, none)]) != []
+        assert judge.panel(lines, drawn, [answer(drawn.queries[0], none)]) != []
 
 
 def answer(query: Query, value: float) -> Answer:
