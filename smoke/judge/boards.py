@@ -29,12 +29,12 @@ def panel(board: Board, panel: Panel, answers: Sequence[Answer]) -> list[Problem
 
 
 def _number(name: str, panel: Panel, answers: Sequence[Answer]) -> list[Problem]:
-    found = [value for answer in answers for value in _values(answer)]
-    shown = sum(len(answer.series) for answer in answers)
-    if shown > len(answers):
-        return [Problem(name, f"{shown} numbers", f"one for each query ({_asked(panel)})")]
-    if not found and not panel.empty:
-        return [Problem(name, "no number" if shown else "nothing", f"a number ({_asked(panel)})")]
+    for answer in answers:
+        shown = len(answer.series)
+        if shown > 1:
+            return [Problem(name, f"{shown} numbers", f"one for each query ({_spelt(answer.query)})")]
+        if not (_values(answer) or panel.empty or answer.query.empty):
+            return [Problem(name, "no number" if shown else "nothing", f"a number ({_spelt(answer.query)})")]
     return []
 
 
@@ -63,10 +63,6 @@ def _choice(
 def _values(answer: Answer) -> list[float]:
     """Numbers that can be drawn."""
     return [value for series in answer.series for _, value in series.points if math.isfinite(value)]
-
-
-def _asked(panel: Panel) -> str:
-    return "; ".join(map(_spelt, panel.queries))
 
 
 def _spelt(query: Query) -> str:

@@ -136,6 +136,21 @@ def test_number_that_is_none_is_red() -> None:
         assert judge.panel(lines, drawn, [answer(drawn.queries[0], none)]) != []
 
 
+def test_two_numbers_of_one_query_do_not_stand_for_another_that_has_none() -> None:
+    board, panel = panel_of(NUMBER)
+    (query,) = panel.queries
+    other = replace(query, expr="other")
+    both, twice = (
+        replace(panel, queries=(query, other)),
+        replace(answer(query, 1.0), series=answer(query, 1.0).series * 2),
+    )
+    assert judge.panel(board, both, [answer(query, 1.0), answer(other, 2.0)]) == []
+    (problem,) = judge.panel(board, both, [twice, Answer(other)])
+    assert problem.seen == "2 numbers"
+    (problem,) = judge.panel(board, both, [answer(query, 1.0), Answer(other)])
+    assert problem.seen == "nothing"
+
+
 def answer(query: Query, value: float) -> Answer:
     """One value."""
     return Answer(query, (Series({}, ((0.0, value),)),))
