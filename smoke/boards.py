@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from stacks.contract import Contract
 
 Json = dict[str, Any]
-LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-"""A label in the text of a legend or mark."""
+_LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SOURCES = {"metrics": PROMETHEUS, "alerting": ALERTMANAGER, "logs": LOGS, "traces": TRACES}
 """Capability → uid of the datasource that it gives."""
 
@@ -132,7 +131,7 @@ def show(stack: Stack, board: Board, span: Span) -> Shown:
 
 def marks(annotation: Annotation, series: Series, step: float) -> list[Mark]:
     """One where each stretch of values begins. step: seconds between two values."""
-    text = LABEL.sub(lambda name: series.labels.get(name[1], ""), annotation.text)
+    text = labelled(annotation.text, series.labels)
     times = [time for time, _ in series.points]
     begun = [time for time, before in zip(times, [-math.inf, *times], strict=False) if time - before > 1.5 * step]
     return [Mark(annotation.title, text, annotation.colour, time) for time in begun]
@@ -146,6 +145,11 @@ def expression(stack: Stack, board: Board, expr: str, span: Span) -> str:
         range_seconds=int(span.end - span.start),
         rate_seconds=int(max(limits.BOARD_RATE, span.step)),
     )
+
+
+def labelled(text: str, labels: Mapping[str, str]) -> str:
+    """The text of a legend or mark with its labels filled in."""
+    return _LABEL.sub(lambda found: labels.get(found[1], ""), text)
 
 
 def offered(stack: Stack, board: Board, variable: Variable, span: Span) -> list[str]:

@@ -77,7 +77,12 @@ def board_inputs(settings: Settings) -> BoardInputs:
 
 def board_files(settings: Settings) -> dict[str, str]:
     """File name → JSON of each board that the stack has."""
-    return {f"{board.uid}.json": board_json(board) for board in boards(board_inputs(settings))}
+    found: dict[str, str] = {}
+    for board in boards(board_inputs(settings)):
+        # A second board of one uid must not take the first one's place here: the lint names both.
+        name = f"{board.uid}.json" if f"{board.uid}.json" not in found else f"{board.uid}-{len(found)}.json"
+        found[name] = board_json(board)
+    return found
 
 
 def stores(settings: Settings) -> Stores:

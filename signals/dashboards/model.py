@@ -6,6 +6,7 @@ records. A query may use the variables of its board (`$cluster`), `$__rate_inter
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -18,6 +19,7 @@ TRACES: Final = "plumbline-jaeger"
 
 WIDTH: Final = 24
 """Columns of a board."""
+_LABELS: Final = re.compile(r"\{\{\s*\w+\s*\}\}")
 
 
 class Kind(StrEnum):
@@ -79,6 +81,11 @@ class Query:
     instant: bool = False
     datasource: str = PROMETHEUS
     empty: str = ""
+
+    @property
+    def line(self) -> str:
+        """What tells it from others of its panel: the legend's words without labels; else the expression."""
+        return _LABELS.sub("", self.legend).strip(" :,") or " ".join(self.expr.split())
 
 
 @dataclass(frozen=True, kw_only=True)

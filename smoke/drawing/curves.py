@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.model import Good
-from smoke.boards import LABEL
+from smoke.boards import labelled
 from smoke.printable import printable
 from smoke.redact import redact
 
@@ -68,7 +68,7 @@ def named(series: Series, query: Query, panel: Panel) -> str:
     """As the legend has it: by its template, else by all labels, else by the panel. Masked and of bounded length."""
     labels = {name: value for name, value in series.labels.items() if name != METRIC}
     if query.legend:
-        text = LABEL.sub(lambda found: labels.get(found[1], ""), query.legend)
+        text = labelled(query.legend, labels)
     else:
         text = ", ".join(f"{name}={value}" for name, value in sorted(labels.items()))
     return shown(text) or panel.title

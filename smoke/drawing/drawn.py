@@ -170,8 +170,7 @@ def _silent(answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
 
 
 def _which(panel: Panel, place: int) -> str:
-    query = panel.queries[place]
-    return f" for {query.legend or query.expr}" if len(panel.queries) > 1 else ""
+    return f" for {panel.queries[place].line}" if len(panel.queries) > 1 else ""
 
 
 def _limits(panel: Panel) -> tuple[tuple[str, str], ...]:

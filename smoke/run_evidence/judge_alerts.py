@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from signals.rules.model import Severity
 from smoke.run_evidence.facts import Span
 
 if TYPE_CHECKING:
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
 
     from smoke.run_evidence.facts import Board, Device, Pod, Series
 
+_RANGE: Final = re.compile(r"\[([0-9a-z]+)(?::[0-9a-z]*)?\]")
+_PART: Final = re.compile(r"([0-9]+)(ms|[smhdwy])")
+_NAME: Final = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 OWN: Final = frozenset({"alertname", "alertstate", "severity"})
 
 
@@ -23,6 +29,10 @@ class Alert:
     labels: Mapping[str, str]
     span: Span
     fired: bool
+
+    def earlier(self, seconds: float) -> Alert:
+        """The same, as if it had begun so much earlier."""
+        return replace(self, span=Span(self.span.begin - seconds, self.span.end))
 
     def __str__(self) -> str:
         about = ", ".join(f"{key}={value}" for key, value in sorted(self.labels.items()) if key not in OWN)
@@ -68,6 +78,28 @@ def concerns(alert: Alert, mine: Scope, slack: float) -> str:
         return "GPU" if any(alert.span.meets(span.wider(slack)) for span in spans) else ""
     home = mine.nodes.get(node)
     return "node" if home and alert.span.meets(home.wider(slack)) else ""
+
+
+def reach(query: str, records: Mapping[str, str]) -> float:
+    """Seconds that an expression looks back at most. records: name of a recorded series → its expression."""
+    own = max((seconds(text) for text in _RANGE.findall(query)), default=0.0)
+    others = {name: text for name, text in records.items() if text != query}
+    read = [reach(others[name], others) for name in set(_NAME.findall(query)) if name in others]
+    return own + max(read, default=0.0)
+
+
+def seconds(duration: str) -> float:
+    """Of a Prometheus duration, as in `1h30m`."""
+    return sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(duration))
+
+
+def weighs(alert: Alert, how: str) -> bool:
+    """Whether it is a finding about a run. how: see `concerns`.
+
+    Every run on a node would have its alerts: those that never fired, and those for which nobody is woken, stand in the
+    table alone.
+    """
+    return how != "node" or (alert.fired and alert.labels.get("severity") != Severity.P3)
 
 
 def alerts(series: Sequence[Series], apart: float) -> list[Alert]:

@@ -51,16 +51,18 @@ class Rule:
 
 @dataclass(frozen=True)
 class Firing:
-    """From its first to its last point. open: its begin or its end was not recorded, so its length is not known."""
+    """From its first to its last point.
+
+    seconds: in which it was recorded to fire; at most, up to two minutes less. open: its begin, its end or something
+    between was not recorded, so its length is not known. since: seconds from the end of the one before, None where
+    there is none, or something between was not recorded.
+    """
 
     first: int
     last: int
+    seconds: int
     open: bool = False
-
-    @property
-    def seconds(self) -> int:
-        """At most; up to two minutes less."""
-        return (self.last - self.first) * STEP
+    since: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,7 @@ class Fired:
     @property
     def back(self) -> int:
         """How often it fired again, about the same, within an hour after its end."""
-        return sum(
-            (later.first - earlier.last) * STEP <= AGAIN
-            for many in self.firings.values()
-            for earlier, later in pairwise(many)
-        )
+        return sum(one.since is not None and one.since <= AGAIN for one in self.every)
 
     @property
     def whole(self) -> list[Firing]:
@@ -114,7 +112,8 @@ class Fired:
 def firings(points: Mapping[Labels, Sequence[int]], known: Sequence[int]) -> dict[Labels, tuple[Firing, ...]]:
     """points: when each fired. known: when rules were evaluated. Both in order, in steps.
 
-    Two points belong together unless the alert was seen not to fire between them.
+    Two points belong together unless the alert was seen not to fire between them. Where nobody looked, time is not
+    counted: it may have fired, or not.
     """
     return {labels: tuple(_parts(sorted(set(times)), known)) for labels, times in points.items() if times}
 
@@ -159,24 +158,33 @@ def _habits(one: Fired) -> list[Finding]:
         text += f" ({one.severity}, {one.due // 60} minutes)"
         found.append(Finding("early", text, 70, {**about, "early": one.early, "of": known}))
     if one.longest >= STANDS and one.name != WATCHDOG_ALERT:
-        text = f"{one.name} stands: it fired for {one.longest / DAY:.1f} days on end"
+        text = f"{one.name} stands: it was not seen to end in {one.longest / DAY:.1f} days of firing"
         found.append(Finding("stands", text, 60, {**about, "seconds": one.longest}))
     return found
 
 
 def _parts(times: Sequence[int], known: Sequence[int]) -> list[Firing]:
-    parts, begin = [], 0
-    for at in range(1, len(times) + 1):
-        if at == len(times) or _between(known, times[at - 1], times[at]):
-            parts.append((times[begin], times[at - 1]))
-            begin = at
-    return [Firing(first, last, open=not (_has(known, first - 1) and _has(known, last + 1))) for first, last in parts]
+    parts: list[list[int]] = []
+    for point in times:
+        if parts and not _between(known, parts[-1][-1], point):
+            parts[-1].append(point)
+        else:
+            parts.append([point])
+    return [_firing(part, before, known) for before, part in zip([None, *parts], parts, strict=False)]
+
+
+def _firing(part: Sequence[int], before: Sequence[int] | None, known: Sequence[int]) -> Firing:
+    first, last = part[0], part[-1]
+    whole = _all(known, first - 1, last + 1)
+    since = (first - before[-1]) * STEP if before and _all(known, before[-1], first) else None
+    seconds = STEP * sum(later - earlier == 1 for earlier, later in pairwise(part))
+    return Firing(first, last, seconds, not whole, since)
 
 
 def _between(known: Sequence[int], earlier: int, later: int) -> bool:
     return bisect_left(known, later) > bisect_right(known, earlier)
 
 
-def _has(known: Sequence[int], point: int) -> bool:
-    at = bisect_left(known, point)
-    return at < len(known) and known[at] == point
+def _all(known: Sequence[int], first: int, last: int) -> bool:
+    """Whether each point from the first to the last is known."""
+    return bisect_right(known, last) - bisect_left(known, first) == last - first + 1

@@ -17,6 +17,7 @@ from smoke.access.errors import AccessError
 from smoke.redact import redact
 from smoke.run_evidence import one_alert, one_run, one_step, paper, review
 from smoke.run_evidence.facts import Span
+from smoke.run_evidence.judge_review import STEP
 from smoke.run_evidence.looking import BlindError, Looking, UnknownError
 from smoke.run_evidence.report import INCOMPLETE
 from smoke.stack import Stack
@@ -90,7 +91,8 @@ def _review(options: Namespace, now: float) -> tuple[Report, str]:
         raise UsageError(f"SINCE is {since}; accepted are up to {LONGEST // 86400}d, and more than nothing")
     stack = _stack(options, "metrics")
     try:
-        return review.report(Looking(stack, now), stack, Span(now - seconds, now)), paper.file_name("alert-review")
+        span = Span((now - seconds) // STEP * STEP, now)  # whole minutes: the next review sees the same points
+        return review.report(Looking(stack, now), stack, span), paper.file_name("alert-review")
     finally:
         stack.close()
 

@@ -24,4 +24,4 @@ def near_runs(look: Looking, run: str, span: Span, logs: Logs | None) -> list[st
     """Runs that pods or lines name."""
     known = set(look.ask("which runs there are", lambda: look.metrics.runs(span)) or [])
     known |= set((look.ask("which runs wrote lines", logs.runs, essential=False) or []) if logs else [])
-    return near(run, known)
+    return near(run, known - {run})

@@ -38,11 +38,13 @@ class Hit:
 def report(look: Looking, stack: str, name: str, span: Span) -> Report:
     """Raises UnknownError for an alert that no rule has, BlindError where Prometheus cannot be asked."""
     step = step_of(span)
-    series = look.ask("when the alert fired", lambda: look.metrics.alert_history(span, equal("alertname", name)))
+    mine = equal("alertname", name)
+    series = look.ask("when the alert fired", lambda: look.metrics.alert_history(span, mine, pending=True))
     pods = look.ask("pods of runs", lambda: look.metrics.pods(span))
     if series is None or pods is None:
         raise BlindError("; ".join(f"{one.what}: {one.why}" for one in look.unseen))
-    fired = judge_alerts.alerts(series, 2.5 * step)
+    fired = [one for one in judge_alerts.alerts(series, 2.5 * step) if one.fired]
+    back = look.ask("how far its rule looks back", lambda: look.metrics.looks_back(name)) or 0.0
     known = look.ask("which alerts there are", look.metrics.alert_names, essential=False)
     if not fired and known is not None and name not in known:
         raise UnknownError(f"no rule has an alert {name}", near(name, known))
@@ -50,7 +52,7 @@ def report(look: Looking, stack: str, name: str, span: Span) -> Report:
     nodes = {alert.labels["node"] for alert in fired if alert.labels.get("node")}
     devices = look.ask("who held its GPUs", lambda: look.metrics.devices(span, boards=uuids)) if uuids else []
     placed = look.ask("which pods were on its nodes", lambda: look.metrics.on_nodes(nodes, span)) if nodes else []
-    hits = hit(fired, pods, devices or [], placed or [])
+    hits = hit(fired, pods, devices or [], placed or [], back)
     missing = look.ask("gaps of the history", lambda: look.metrics.gaps(span), essential=False) or 0.0
     if missing > 2 * step:
         look.miss("a part of the time", f"Prometheus recorded nothing for {missing:.0f} s of {span.seconds:.0f} s")
@@ -64,6 +66,7 @@ def report(look: Looking, stack: str, name: str, span: Span) -> Report:
         (
             ("time", f"{stamp(span.begin)} to {stamp(span.end)}, in points {step:.0f} s apart"),
             ("fired", f"{len(fired)} times"),
+            ("looks back", f"{back:.0f} s: what a run had so long before counts, since the rule judges it then"),
         ),
         tuple(_findings(hits, name)),
         tuple(look.unseen),
@@ -87,9 +90,16 @@ def report(look: Looking, stack: str, name: str, span: Span) -> Report:
 
 
 def hit(
-    fired: Sequence[Alert], pods: Collection[Pod], devices: Collection[Device], placed: Collection[Placed]
+    fired: Sequence[Alert],
+    pods: Collection[Pod],
+    devices: Collection[Device],
+    placed: Collection[Placed],
+    back: float = 0.0,
 ) -> list[Hit]:
-    """Each pod of a run is judged as if it were the run: what concerns it, hit the run."""
+    """Each pod of a run is judged as if it were the run: what concerns it, hit the run.
+
+    back: seconds before an alert in which what it tells of may have been; a run may be over when it begins.
+    """
     found = []
     for pod in pods:
         held = [device for device in devices if device.pod == pod.key]
@@ -98,7 +108,7 @@ def hit(
         found += [
             Hit(pod.identity.get("run_id", ""), pod, alert, how)
             for alert in fired
-            if (how := judge_alerts.concerns(alert, scope, SLACK))
+            if (how := judge_alerts.concerns(alert.earlier(back), scope, SLACK))
         ]
     return sorted(found, key=lambda one: (one.alert.span.begin, one.run, str(one.pod)))
 

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 
 WORTH_TELLING: Final = 0.01
 """Share of the time between two points from which on a board was held back in it."""
+NOTE: Final = "note"
+"""An alert that is no finding."""
 WORTH_GAP: Final = 2
 """Points of a history that may be missing: the first one often is."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the ledger. kind: `alert`, `xid`, `thermal_throttle`, `power_throttle`."""
+    """A line of the ledger. kind: `alert`, `note`, `xid`, `thermal_throttle`, `power_throttle`."""
 
     span: Span
     kind: str
@@ -168,7 +170,8 @@ def _alerts(look: Looking, mine: Whose, life: Span) -> Iterable[Entry]:
     for alert in judge_alerts.alerts(series, 2.5 * step):
         how = judge_alerts.concerns(alert, scope, step)
         if how:
-            yield Entry(alert.span, "alert", f"the run's {how}", f"{alert} fired")
+            kind = "alert" if judge_alerts.weighs(alert, how) else NOTE
+            yield Entry(alert.span, kind, f"the run's {how}", f"{alert} fired")
 
 
 def _gaps(look: Looking, life: Span) -> None:
@@ -183,6 +186,8 @@ def _summed(entries: Sequence[Entry]) -> list[Finding]:
     """One finding per kind and subject."""
     found: dict[tuple[str, str], list[Entry]] = {}
     for one in entries:
+        if one.kind == NOTE:
+            continue
         key = (one.kind, one.about if one.kind != "alert" else one.text)
         found.setdefault(key, []).append(one)
     weights = {"thermal_throttle": 100, "xid": 90, "alert": 80, "power_throttle": 30}

@@ -53,12 +53,13 @@ def report(look: Looking, asked: Asked) -> Report:
     if step is None:
         raise _nothing(look, asked, logs, pods, seen=bool(logs or traces))
     window = step.span.wider(asked.margin)
+    if window.end > look.now:
+        look.miss("the end of the window", f"it lies ahead: ask again after {stamp(window.end)}")
     run = whose.at(look, pods, logs, window, every=15)
     boards = _boards(look, run, step.span, window)
     alerts = _alerts(look, run, window)
     findings = [one for evidence in boards for one in evidence.findings]
-    # A node's alert that never fired is nobody's finding yet: every run on it would have it.
-    findings += [_alert_finding(alert, how) for alert, how in alerts or [] if alert.fired or how != "node"]
+    findings += [_alert_finding(alert, how) for alert, how in alerts or [] if judge_alerts.weighs(alert, how)]
     findings += _slowness(look, step, logs)
     told = judge_step.contradictions(records, step)
     shown = look.ask("lines of the window", lambda: logs.lines(window), essential=False) if logs else None
@@ -119,7 +120,10 @@ def _nothing(look: Looking, asked: Asked, logs: Logs | None, pods: Sequence[Pod]
             f"run {asked.run} has pods ({', '.join(map(str, pods[:4]))}), and logged no step with its time",
             ["the keys that it must log, in docs/evidence.md"],
         )
+    wrote = asked.run in (look.ask("which runs wrote lines", logs.runs, essential=False) or [])
     since = f"there is no run {asked.run} since {stamp(asked.span.begin)}"
+    if wrote:
+        since = f"run {asked.run} wrote lines, none with a step and its time, and no pod has its label"
     return UnknownError(since, near_runs(look, asked.run, asked.span, logs))
 
 

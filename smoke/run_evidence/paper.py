@@ -78,7 +78,11 @@ def _redacted(found: Any) -> Any:  # noqa: ANN401  # any JSON
 def _table(table: Table) -> list[str]:
     rows = [f"| {' | '.join(plain(cell) for cell in row)} |" for row in table.rows]
     head = [f"| {' | '.join(table.head)} |", f"|{' --- |' * len(table.head)}"] if rows else []
-    return [*head, *rows, *([plain(table.note)] if table.note else [])]
+    return [
+        *head,
+        *rows,
+        *(["", plain(table.note)] if table.note and rows else [plain(table.note)] if table.note else []),
+    ]
 
 
 def _weight(*, essential: bool) -> str:

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 DAY: Final = 1440
 """Points of one question."""
+SETTLED: Final = 900
+"""Seconds after which a Prometheus that started fires what it fired before: waits under ten minutes begin anew, those
+of longer waits are taken up again."""
+PROMETHEUS: Final = "prometheus"
+"""Its own job."""
 WINDOW: Final = 2 * STEP
 """Seconds that a point looks back: rules are evaluated at least as often."""
 
@@ -30,6 +35,7 @@ class Alerts:
         self._ask = prometheus
         # One that something is absent has no label of a cluster in Prometheus.
         mine = f"cluster=~{json.dumps(re.escape(cluster) + '|', ensure_ascii=False)}"
+        self._start = f'process_start_time_seconds{{job="{PROMETHEUS}", {mine}}}'
         self._alerts, self._firing = f"ALERTS{{{mine}}}", f'ALERTS{{{mine}, alertstate="firing"}}'
 
     def rules(self) -> list[Rule]:
@@ -47,9 +53,11 @@ class Alerts:
         ]
 
     def evaluated(self, span: Span) -> list[int]:
-        """Points at which rules were evaluated."""
+        """Points at which rules were evaluated by a Prometheus that had not just started."""
         written = " or ".join(f"present_over_time({one}[{WINDOW}s])" for one in (REVISION_METRIC, self._alerts))
-        return [point for _, points in self._days(f"count({written})", span) for point in points]
+        # Alerts wait anew after a start, or are taken up again: until then their silence says nothing.
+        started = f"max(changes({self._start}[{SETTLED}s])) > 0"
+        return [point for _, points in self._days(f"count({written}) unless on () {started}", span) for point in points]
 
     def fired(self, span: Span) -> dict[Labels, list[int]]:
         """Labels of an alert → points at which it fired."""

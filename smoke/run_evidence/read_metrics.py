@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from signals.catalogue.labels import INFO_METRIC
 from signals.rules.gpu_labels import RESOURCES
 from smoke.run_evidence.facts import Board, Device, Pod, Series, Span
+from smoke.run_evidence.judge_alerts import reach
 from smoke.run_evidence.judge_board import SCRAPED
 
 if TYPE_CHECKING:
@@ -121,9 +122,9 @@ class Metrics:
             _series(one) for one in self._ask.query(f"{self._chosen('ALERTS', *wanted)}[{_length(span)}]", span.end)
         ]
 
-    def alert_history(self, span: Span, *wanted: str) -> list[Series]:
-        """What fired, a sample per step. wanted: further matchers, by `among` or `equal`."""
-        chosen = self._chosen("ALERTS", 'alertstate="firing"', *wanted)
+    def alert_history(self, span: Span, *wanted: str, pending: bool = False) -> list[Series]:
+        """What fired, a sample per step. wanted: further matchers, by `among` or `equal`. pending: and what was."""
+        chosen = self._chosen("ALERTS", *([] if pending else ['alertstate="firing"']), *wanted)
         step = step_of(span)
         return self.history(f"max_over_time({chosen}[{step:.0f}s])", span)
 
@@ -161,6 +162,12 @@ class Metrics:
     def alert_names(self) -> list[str]:
         """Of the rules that are loaded."""
         return sorted({r["name"] for g in self._ask.rule_groups() for r in g["rules"] if r["type"] == "alerting"})
+
+    def looks_back(self, alert: str) -> float:
+        """Seconds over which the rules of an alert look back, recorded series between them included."""
+        rules = [rule for group in self._ask.rule_groups() for rule in group["rules"]]
+        records = {rule["name"]: rule["query"] for rule in rules if rule["type"] == "recording"}
+        return max((reach(rule["query"], records) for rule in rules if rule["name"] == alert), default=0.0)
 
     def keeps(self) -> str:
         """How long samples stay, in Prometheus' words."""

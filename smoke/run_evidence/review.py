@@ -44,16 +44,16 @@ def report(look: Looking, stack: Stack, span: Span) -> Report:
     return Report(
         "review",
         stack.contract.stack,
-        f"Alerts of {span.seconds / DAY:.1f} days",
+        f"Alerts of {_length(span.seconds)}",
         stamp(look.now),
         (
             ("time", f"{stamp(span.begin)} to {stamp(span.end)}, to the minute"),
-            ("recorded", f"{days:.1f} days of it"),
+            ("recorded", f"{_length(days * DAY)} of it"),
             ("alerts", f"{len(rules)} rules are loaded; {len(seen)} alerts fired, {len(never)} did not"),
         ),
         tuple(judge_review.findings(seen, rules)),
         tuple(look.unseen),
-        (f"{len(rules)} rules and what fired in {days:.1f} days",),
+        (f"{len(rules)} rules and what fired in {_length(days * DAY)}",),
         (_did(seen, {rule.key for rule in rules}), _did_not(never, unread, days)),
         {"fired": [_record(one) for one in seen], "silent": [_silent(rule, unread) for rule in never]},
     )
@@ -74,9 +74,8 @@ def _missing(look: Looking, span: Span, known: Sequence[int]) -> None:
     if lacks <= 1:
         return
     since = f"the oldest is of {stamp(span.begin + known[0] * STEP)}" if known else "there is none"
-    why = (
-        f"no rule was evaluated in {lacks * STEP / HOUR:.1f} of {span.seconds / HOUR:.1f} hours; of evaluations {since}"
-    )
+    hours = f"{lacks * STEP / HOUR:.1f} of {span.seconds / HOUR:.1f} hours"
+    why = f"no rule was evaluated, or Prometheus had just started, in {hours}; of evaluations {since}"
     look.miss("a part of the time", why, essential=lacks > LACKS * asked)
 
 
@@ -104,7 +103,10 @@ def _did_not(never: Sequence[Rule], unread: Unread, days: float) -> Table:
         "That nothing was wrong is a good reason. An alert none of whose series are there cannot fire." if rows else ""
     )
     return Table(
-        f"What did not fire in {days:.1f} days", ("alert", "severity", "what it reads"), rows, note or "All fired."
+        f"What did not fire in {_length(days * DAY)}",
+        ("alert", "severity", "what it reads"),
+        rows,
+        note or "All fired.",
     )
 
 
@@ -131,7 +133,7 @@ def _silent(rule: Rule, unread: Unread) -> dict[str, Any]:
     return {"alert": rule.name, "severity": rule.severity, "without_series": unread[rule.key]}
 
 
-def _length(seconds: int) -> str:
+def _length(seconds: float) -> str:
     if seconds >= DAY:
         return f"{seconds / DAY:.1f} days"
-    return f"{seconds / HOUR:.1f} h" if seconds >= HOUR else f"{seconds // 60} min"
+    return f"{seconds / HOUR:.1f} h" if seconds >= HOUR else f"{seconds / 60:.0f} min"

@@ -51,7 +51,11 @@ LEFT_OUT: Final = (
     "preferences, stars and history of each person, preferences of teams, other organisations",
     "datasources and rules that were made by hand, settings of plugins, correlations, snapshots, public boards, "
     "earlier versions of boards",
-    "who made a board or an annotation and when; addresses of playlists; annotations of alerts",
+    "ways to sign in that were set in the browser, contact points and policies of its own alerts, open invitations, "
+    "the organisation's name; an account of OAuth or LDAP comes back as one with a password",
+    "permissions on the deployment's own folder and boards",
+    "who made a board or an annotation and when, the data of an annotation; addresses of playlists, and what they name "
+    "by a number; annotations of alerts",
     "a common moment: people save boards while they are read one after another, also where writers are stopped",
 )
 _SHOWN: Final = 5

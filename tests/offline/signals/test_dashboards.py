@@ -72,10 +72,25 @@ def test_a_fault_of_each_kind_is_seen(known: Mapping[str, Known]) -> None:
         faults(board, Query(expr='up{region=~"$region"}'), known)
 
 
+def _shared(named: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """What is there more than once: name → whose."""
+    found: dict[str, list[str]] = {}
+    for name, whose in named:
+        found.setdefault(name, []).append(whose)
+    return {name: many for name, many in found.items() if len(many) > 1}
+
+
+def test_a_name_of_two_is_seen_with_both() -> None:
+    assert _shared([("plumbline-node", "Node"), ("plumbline-node", "Fleet"), ("x", "y")]) == {
+        "plumbline-node": ["Node", "Fleet"]
+    }
+
+
 def test_titles_and_uids_are_each_of_one_board() -> None:
-    assert len({board.uid for board in BOARDS}) == len({board.title for board in BOARDS}) == len(BOARDS)
+    assert _shared([(board.uid, board.title) for board in BOARDS]) == {}
+    assert _shared([(board.title, board.uid) for board in BOARDS]) == {}
     for board in BOARDS:
-        assert len({panel.title for panel in board.panels}) == len(board.panels)
+        assert _shared([(panel.title, board.title) for panel in board.panels]) == {}
         assert re.fullmatch(r"plumbline-[a-z-]{1,30}", board.uid)
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from components.errors import DeployError
+from components.grafana.lint import lint
 from components.grafana.names import LOGS_PLUGIN
+from signals.dashboards import boards
+from stacks import grafana_arguments
 from stacks.bundle import plan
 from stacks.grafana_arguments import board_inputs, grafana_args, stores
 from stacks.grafana_systems import promised
@@ -19,6 +23,8 @@ from tests.offline.stacks.grafana_examples import MANAGED, PLUGIN, POSTGRES, THE
 from tests.offline.stacks.telemetry_examples import ON
 
 if TYPE_CHECKING:
+    from signals.dashboards.inputs import BoardInputs
+    from signals.dashboards.model import Board
     from stacks.contract import Grafana
     from stacks.settings import Settings
     from stacks.system import System
@@ -60,6 +66,18 @@ def promised_sources(found: Settings) -> tuple[Any, ...]:
     told = promised(found)
     assert told is not None
     return told.datasources
+
+
+def test_two_boards_of_one_uid_are_refused_by_both_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(inputs: BoardInputs) -> tuple[Board, ...]:
+        first, second, *rest = boards(inputs)
+        return (first, replace(second, uid=first.uid), *rest)
+
+    monkeypatch.setattr(grafana_arguments, "boards", twice)
+    args = grafana_args(grafana("staging", mode="managed"), BUILT)
+    with pytest.raises(DeployError) as caught:
+        lint(args.stores, args.boards)
+    assert "plumbline-platform.json has the uid `plumbline-platform` of plumbline-platform-1.json" in str(caught.value)
 
 
 def test_stack_files_that_are_off_promise_nothing() -> None:

@@ -23,6 +23,7 @@ from tests.offline.smoke.evidence.scene import (
     open_metrics,
     play_scene,
     ship_lines,
+    started,
 )
 from tests.offline.smoke.telemetry_programs import Ports, jaeger, victoria_logs
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Json = dict[str, Any]
+RESTARTED = "restarted"
+"""Another cluster, whose Prometheus was started anew five minutes before the runs began."""
+GHOST: Json = {"_msg": "hello", "run_id": "ghost", "k8s.namespace.name": "team-a", "k8s.pod.name": "ghost-0"}
+"""A line of a run that has no pod with its label, and logs no step."""
 
 
 @dataclass
@@ -85,6 +90,10 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
         alert(scene, "GpuThermalThrottling", begin + 40, begin + 200, **where)
         alert(scene, "GpuHot", begin, begin + 30, gpu="0", UUID="GPU-elsewhere", node="gpu-node-2")
         alert(scene, "NodeClockSkew", begin - 100, begin - 75, node=NODE)
+        alert(scene, "Watchdog", scene.begin - 600, scene.now, cluster=RESTARTED)
+        started(scene, scene.begin - 600, scene.begin - 360, cluster=RESTARTED, at=scene.begin - 5000)
+        started(scene, scene.begin - 300, scene.now, cluster=RESTARTED, at=scene.begin - 310)
+        scene.lines.append(GHOST | {"_time": scene.lines[0]["_time"]})
         ship_lines(scene, logs)
         port = stack.enter_context(prometheus(scene, directory))
         yield Stores(scene, directory, port, logs, query)

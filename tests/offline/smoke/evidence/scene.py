@@ -88,6 +88,12 @@ def alert(scene: Scene, name: str, begin: float, end: float, *, state: str = "fi
     scene.samples += [_sample("ALERTS", own, 1, at) for at in _times(begin, end, 15.0)]
 
 
+def started(scene: Scene, begin: float, end: float, *, cluster: str, at: float) -> None:
+    """A Prometheus of another cluster tells when it started, which is `at`."""
+    own = {**FLEET, "cluster": cluster, "job": "prometheus", "instance": "p"}
+    scene.samples += [_sample("process_start_time_seconds", own, at, time) for time in _times(begin, end, 15.0)]
+
+
 def _shipped(run: str, line: Json) -> Json:
     """A line as the collectors store it: keys as attributes, and whose container wrote it."""
     where = {"k8s.namespace.name": NAMESPACE, "k8s.pod.name": f"{run}-0", "k8s.container.name": "training"}

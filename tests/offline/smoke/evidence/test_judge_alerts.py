@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smoke.run_evidence.facts import Board, Device, Pod, Series, Span
-from smoke.run_evidence.judge_alerts import Alert, alerts, concerns, scope
+from smoke.run_evidence.judge_alerts import Alert, alerts, concerns, reach, scope, weighs
 from smoke.run_evidence.one_alert import hit
 from smoke.run_evidence.whose import missing
 
@@ -52,6 +52,48 @@ def test_alert_after_the_run_let_go_is_not_its_own(labels: dict[str, str], how: 
     """It let go at 200; 10 s are for what comes later."""
     seen = [concerns(alert(Span(begin, begin + 50), **labels), SCOPE, 10.0) for begin in (195.0, 205.0, 215.0)]
     assert seen == [how, how, ""]
+
+
+def test_alert_counts_from_as_far_back_as_its_rule_looks() -> None:
+    """The run let go at 200. Its rule looks back ten minutes, and its alert begins at 500."""
+    late = alert(Span(500.0, 900.0), UUID="GPU-1")
+    assert hit([late], [POD], [HELD], []) == []
+    assert [(one.run, one.how) for one in hit([late], [POD], [HELD], [], back=600.0)] == [("r-42", "GPU")]
+    assert hit([alert(Span(900.0, 950.0), UUID="GPU-1")], [POD], [HELD], [], back=600.0) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "seconds"),
+    [
+        ("up == 0", 0),
+        ("rate(a[10m]) > 1", 600),
+        ("rate(a[5m]) > 1 and max_over_time(b[1h30m]) > 2", 5400),
+        ("max_over_time(rate(a[1m])[30m:15s])", 1800),
+        ("gpu:throttled:ratio > 0.1", 300),
+        ("max_over_time(gpu:throttled:ratio[10m]) > 0.1", 900),
+        ("node:throttled:ratio > 0.1", 420),
+    ],
+)
+def test_rule_looks_back_as_far_as_its_ranges_and_those_of_what_it_reads(query: str, seconds: float) -> None:
+    records = {"gpu:throttled:ratio": "rate(t[5m])", "node:throttled:ratio": "max_over_time(gpu:throttled:ratio[2m])"}
+    assert reach(query, records) == seconds
+
+
+@pytest.mark.parametrize(
+    ("severity", "fired", "how", "weight"),
+    [
+        ("P2", True, "node", True),
+        ("P3", True, "node", False),
+        ("P1", False, "node", False),
+        ("P3", True, "GPU", True),
+        ("P3", False, "pod", True),
+    ],
+)
+def test_alert_about_a_node_for_which_nobody_is_woken_is_no_finding(
+    severity: str, how: str, *, fired: bool, weight: bool
+) -> None:
+    one = Alert("X", {"alertname": "X", "severity": severity}, DURING, fired=fired)
+    assert weighs(one, how) is weight
 
 
 def test_pending_and_firing_are_one_alert_and_a_pause_makes_two() -> None:

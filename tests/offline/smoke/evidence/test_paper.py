@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,12 @@ def report(text: str) -> Report:
         (Table(text, ("a",), ((text,),), text),),
         {"run": text},
     )
+
+
+def test_note_below_a_table_is_no_row_of_it(tmp_path: Path) -> None:
+    made = replace(report("x"), tables=(Table("Runs", ("run",), (("r-42",),), "All are shown."),))
+    ticket = write(made, tmp_path, "evidence-x")[2].read_text()
+    assert "| r-42 |\n\nAll are shown.\n" in ticket
 
 
 def test_text_from_outside_is_escaped_and_redacted_everywhere(tmp_path: Path) -> None:

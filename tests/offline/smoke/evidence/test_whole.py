@@ -8,7 +8,7 @@ import pytest
 
 from smoke.run_evidence.main import BLIND, TOLD, UNKNOWN, WRONG
 from tests.offline.programs import free_port
-from tests.offline.smoke.evidence.scene import OF_RUN, STEP, utc
+from tests.offline.smoke.evidence.scene import OF_RUN, SECONDS, STEP, utc
 
 if TYPE_CHECKING:
     from tests.offline.smoke.evidence.conftest import Stores
@@ -90,6 +90,25 @@ def test_run_that_nobody_knows_is_unknown_and_those_alike_are_named(
 def test_run_that_logs_no_steps_is_told_what_it_must_log(stores: Stores, capsys: pytest.CaptureFixture[str]) -> None:
     assert stores.ask("--run", "silent", "--step", "3") == (UNKNOWN, {})
     assert "logged no step with its time" in capsys.readouterr().err
+
+
+def test_run_that_wrote_lines_alone_is_not_said_to_be_another_one(
+    stores: Stores, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert stores.ask("--run", "ghost", "--step", "3") == (UNKNOWN, {})
+    told = capsys.readouterr().err
+    assert "run ghost wrote lines, none with a step and its time, and no pod has its label" in told
+    assert "there are ghost" not in told
+    assert stores.ask("--run", "ghost") == (UNKNOWN, {})
+    assert "there are ghost" not in capsys.readouterr().err
+
+
+def test_window_that_is_not_over_is_not_clean(stores: Stores) -> None:
+    """Step 8 of the hot run is clean, but who asks two seconds after it has not seen all of the five behind it."""
+    end = stores.scene.begin + 9 * SECONDS
+    code, found = stores.ask("--run", "hot", "--step", "8", "--window", "5s", later=end + 2 - stores.scene.now)
+    assert (code, found["verdict"]) == (BLIND, "incomplete")
+    assert "the end of the window" in [one["what"] for one in found["not_looked_at"] if one["essential"]]
 
 
 def test_lines_that_are_gone_are_not_lines_that_never_were(stores: Stores, capsys: pytest.CaptureFixture[str]) -> None:
