@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.dates import AutoDateLocator, DateFormatter
 from matplotlib.figure import Figure
@@ -52,9 +52,11 @@ def lines(panel: Panel, found: Sequence[Curve], seen: Shown) -> Figure:
         colour, dashed = style(place)
         values = [_placed(value, panel, chosen, seen.span.end) for value in curve.values]
         days = [time / DAY for time in curve.times]
-        axes.plot(days, values, color=colour, linestyle="--" if dashed else "-", linewidth=1.4)
+        # Above the axis and not cut at it: a line at zero lies on it.
+        above: dict[str, Any] = {"color": colour, "zorder": 3, "clip_on": False}
+        axes.plot(days, values, linestyle="--" if dashed else "-", linewidth=1.4, **above)
         for at in curve.alone:
-            axes.plot([days[at]], [values[at]], color=colour, marker=".", linestyle="")
+            axes.plot([days[at]], [values[at]], marker=".", linestyle="", **above)
     for mark in seen.marks:
         if seen.span.start <= mark.seconds <= seen.span.end:
             axes.axvline(mark.seconds / DAY, color=mark.colour, linewidth=0.8, alpha=0.8)
