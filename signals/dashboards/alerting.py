@@ -16,6 +16,9 @@ from signals.rules.routes import WATCHDOG_ALERT
 if TYPE_CHECKING:
     from signals.dashboards.inputs import BoardInputs
 
+UID: Final = "plumbline-alerting"
+FIRING: Final = "Firing"
+"""Title of the panel that lists them."""
 _MEANINGS: Final = {
     "P0": "Answer within five minutes. The installation as a whole, or the way of alerts themselves.",
     "P1": "Answer within a quarter of an hour. Work stands still, or data is in danger.",
@@ -27,7 +30,7 @@ _MEANINGS: Final = {
 def alerting(inputs: BoardInputs) -> Board:
     """From what fires to the last person who should have heard of it."""
     return Board(
-        uid="plumbline-alerting",
+        uid=UID,
         title="Alerting",
         meaning="What fires and since when, and whether alerts reach their receivers.",
         rows=(_firing(inputs), *way(inputs)),
@@ -47,7 +50,7 @@ def _firing(inputs: BoardInputs) -> Row:
             *numbers,
             *watchdogs,
             table(
-                "Firing",
+                FIRING,
                 held(),
                 "For how long its condition has held, the oldest first, which is often the cause of the others. Each "
                 "alert's own runbook is in its message and in docs/runbooks.",

@@ -44,6 +44,7 @@ def render(run: Run) -> str:
         groups=_groups(run.outcomes),
         skipped=summary.skipped(run),
         boards=run.boards,
+        firing=[bounded(one) for one in summary.firing(run)],
         clock=clock,
         panels=[panel for board in run.boards for panel in board.panels],
     )

@@ -64,6 +64,10 @@ def _about(run: Run) -> list[str]:
         found.append(f"**Only a selection was run**: {', '.join(map(code, run.selected[:FAILURES]))}.")
     if run.interrupted:
         found.append("**The run was interrupted.**")
+    if firing := summary.firing(run):
+        more = f" and {len(firing) - FAILURES} more" if len(firing) > FAILURES else ""
+        told = ", ".join(map(code, firing[:FAILURES]))
+        found.append(f"**Alerts that wake somebody fire, which no check judges**: {told}{more}.")
     return found
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from signals.dashboards.alerting import FIRING
+from signals.dashboards.alerting import UID as ALERTING
+from signals.rules.model import ANSWER_WITHIN
 from smoke.model import Status, Tier
 
 if TYPE_CHECKING:
@@ -31,6 +35,19 @@ def failed(run: Run) -> list[Outcome]:
 def skipped(run: Run) -> list[Outcome]:
     """Checks that were skipped as declared."""
     return [o for o in run.outcomes if o.status is Status.SKIP]
+
+
+def firing(run: Run) -> list[str]:
+    """Alerts for which somebody is woken and that fired when the boards were asked, the gravest first.
+
+    No check judges them: something may be wrong with what a sound stack watches.
+    """
+    found: Counter[tuple[str, str]] = Counter()
+    for board in run.boards:
+        for answer in board.seen.answers.get(FIRING, ()) if board.seen.board.uid == ALERTING else ():
+            found.update((one.labels.get("severity", ""), one.labels.get("alertname", "")) for one in answer.series)
+    woken = sorted((severity, name, many) for (severity, name), many in found.items() if severity in ANSWER_WITHIN)
+    return [f"{severity} {name}" + (f" ({many} times)" if many > 1 else "") for severity, name, many in woken]
 
 
 def tiers(run: Run) -> list[str]:

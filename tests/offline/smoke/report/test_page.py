@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from smoke.boards import Shown, Span
 from smoke.conformance import ACCELERATORS
 from smoke.drawing.page import drawn_boards
 from smoke.model import Run, Status
+from tests.offline.signals.boards import BOARDS
 from tests.offline.smoke.report.records import (
     EVIL,
     MARKS,
@@ -44,6 +46,27 @@ def page_of(told: Run, directory: Path) -> str:
 def one_board(answers: tuple[Answer, ...], **fields: object) -> list[DrawnBoard]:
     """A board of one panel."""
     return drawn_boards([gathered({panel(): answers}, **fields)])
+
+
+def alerts_fire(*severities: str) -> list[DrawnBoard]:
+    """The board of alerting as it answers when these fire."""
+    (real,) = (one for one in BOARDS if one.uid == "plumbline-alerting")
+    (listed,) = (one for one in real.panels if one.title == "Firing")
+    fired = answered(*(series([60.0], severity=one, alertname=f"Name{EVIL}") for one in severities))
+    return drawn_boards([replace(gathered({listed: fired}), board=board(listed, uid=real.uid))])
+
+
+def test_green_page_says_at_its_head_which_alerts_fire(tmp_path: Path) -> None:
+    told = run(outcome("a.b", Status.PASS), boards=alerts_fire("P2", "P1", "P3", "P1"))
+    page = page_of(told, tmp_path)
+    head = page.partition("</header>")[0]
+    assert "P1 Name&lt;script&gt;alert(1)&lt;/script&gt; (2 times), P2 Name" in head
+    assert "P3 Name" not in head
+    assert "<script>" not in page
+    ticket = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "`P1 Name<script>alert(1)</script> (2 times)`, `P2 Name" in ticket
+    quiet = page_of(run(outcome("a.b", Status.PASS), boards=alerts_fire("P3")), tmp_path)
+    assert "wake somebody" not in quiet
 
 
 class Reader(HTMLParser):
