@@ -112,19 +112,20 @@ def _sending(inputs: BoardInputs) -> Row:
 
 def _under_way(links: tuple[Link, ...]) -> tuple[Panel, ...]:
     sent, errors = (
-        f"sum by ({_SENDER}, instance) (rate({_told(what)}[$__rate_interval]))"
+        f"max by ({_SENDER}) (sum by ({_SENDER}, instance) (rate({_told(what)}[$__rate_interval])))"
         for what in ("sent_total", "errors_total")
     )
     length, capacity = _told("queue_length"), _told("queue_capacity")
     share = (
-        f"max by ({_SENDER}, instance) ({length})\n/ on ({FLEET}, instance) group_left ()\n"
-        f"max by ({FLEET}, instance) ({capacity})"
+        f"max by ({_SENDER}) (\n  max by ({_SENDER}, instance) ({length})\n  / on ({FLEET}, instance) group_left ()\n"
+        f"  max by ({FLEET}, instance) ({capacity})\n)"
     )
     return (
         timeseries(
             "Alerts on their way",
             {"sent to {{alertmanager}}": sent, "not taken by {{alertmanager}}": errors},
-            "What is sent counts repetitions. Not taken is tried again until the queue is full.",
+            "By the Prometheus that sends most. What is sent counts repetitions. Not taken is tried again until the queue "
+            "is full.",
             Unit.PER_SECOND,
             links=links,
             empty="nothing until an Alertmanager is found",

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from signals.dashboards.model import Kind
-from smoke.boards import labelled
 from smoke.model import Problem
 
 if TYPE_CHECKING:
@@ -25,12 +23,9 @@ def panel(board: Board, panel: Panel, answers: Sequence[Answer]) -> list[Problem
         return refused or [Problem(name, f"{len(answers)} answers", f"{len(panel.queries)}, one for each query")]
     if panel.kind is Kind.STAT:
         return _number(name, panel, answers)
-    doubled = [problem for answer in answers for problem in _doubled(name, panel, answer)]
     waited = "something: no event is named that it waits for"
     silent = [] if panel.empty else [answer.query for answer in answers if not (answer.query.empty or _values(answer))]
-    return doubled + [
-        Problem(name, f"nothing{_which(panel, query)}", f"{waited} ({_spelt(query)})") for query in silent
-    ]
+    return [Problem(name, f"nothing{_which(panel, query)}", f"{waited} ({_spelt(query)})") for query in silent]
 
 
 def _number(name: str, panel: Panel, answers: Sequence[Answer]) -> list[Problem]:
@@ -68,21 +63,6 @@ def _choice(
 def _values(answer: Answer) -> list[float]:
     """Numbers that can be drawn."""
     return [value for series in answer.series for _, value in series.points if math.isfinite(value)]
-
-
-def _doubled(name: str, panel: Panel, answer: Answer) -> list[Problem]:
-    """Two lines of one name at one time cannot be told apart: mostly, the same is counted twice."""
-    if panel.kind is Kind.TABLE or not answer.query.legend:
-        return []
-    named: dict[str, Counter[float]] = {}
-    for one in answer.series:
-        times = named.setdefault(labelled(answer.query.legend, one.labels), Counter())
-        times.update(time for time, _ in one.points)
-    return [
-        Problem(name, f"{most} lines named {text!r} at once", f"one of each name ({_spelt(answer.query)})")
-        for text, times in named.items()
-        if (most := max(times.values(), default=0)) > 1
-    ]
 
 
 def _spelt(query: Query) -> str:

@@ -63,6 +63,40 @@ def test_choices_are_offered_from_series_that_there_are(board: Board, known: Map
         before[variable.name] = ".*"
 
 
+TOLD_BY_OTHERS = {
+    "UUID": "node and gpu",
+    "modelName": "node and gpu",
+    "GPU_I_PROFILE": "node, gpu and GPU_I_ID",
+    "device": "node and mountpoint",
+    "job": "the selector, which names one",
+    "job_id": "run_id",
+    "resourcequota": "namespace and resource, of which the fullest matters",
+}
+"""Labels that a line may have and not name → what tells it. Never `instance`: a target that is scraped twice, or was
+replaced, would be two lines that nobody can tell apart."""
+
+
+def unnamed(board: Board, query: Query, known: Mapping[str, Known]) -> set[str]:
+    """Labels of a query's lines that neither its legend nor the board's choices name."""
+    labels, _ = judge(ask(board, query.expr), known)
+    return {*labels} - {"cluster", "environment", *re.findall(r"\{\{(\w+)\}\}", query.legend)}
+
+
+@pytest.mark.parametrize(("board", "panel"), PANELS, ids=NAMES)
+def test_lines_that_differ_have_different_names(board: Board, panel: Panel, known: Mapping[str, Known]) -> None:
+    if panel.kind in (Kind.TIMESERIES, Kind.BARS):
+        assert [unnamed(board, query, known) - TOLD_BY_OTHERS.keys() for query in panel.queries] == [set()] * len(
+            panel.queries
+        )
+
+
+def test_line_of_a_target_that_is_scraped_twice_is_seen(known: Mapping[str, Known]) -> None:
+    (board,) = (one for one in BOARDS if one.uid == "plumbline-node")
+    (power,) = (one for one in board.panels if one.title == "GPU power")
+    raw = replace(power.queries[0], expr='DCGM_FI_DEV_POWER_USAGE{node=~"$node"}')
+    assert "instance" in unnamed(board, raw, known)
+
+
 def test_a_fault_of_each_kind_is_seen(known: Mapping[str, Known]) -> None:
     board = BOARDS[0]
     assert faults(board, Query(expr="node_load_renamed"), known) != []

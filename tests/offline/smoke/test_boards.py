@@ -126,19 +126,6 @@ def test_one_query_of_several_that_is_empty_is_red_with_its_line_unless_it_waits
     assert problem.seen == "nothing for new pods and jobs"
 
 
-def test_two_lines_of_one_name_at_one_time_are_red_with_the_name_of_the_panel() -> None:
-    board, panel = panel_of(("plumbline-node", "GPU temperature"))
-    (query,) = panel.queries
-    label = {"node": "n1", "gpu": "0"}
-    once, again = (Series({**label, "instance": name}, ((0.0, 60.0), (30.0, 61.0))) for name in ("a", "b"))
-    later = replace(again, points=((60.0, 61.0), (90.0, 62.0)))
-    assert judge.panel(board, panel, [Answer(query, (once,))]) == []
-    assert judge.panel(board, panel, [Answer(query, (once, later))]) == [], "one exporter after another"
-    (problem,) = judge.panel(board, panel, [Answer(query, (once, again))])
-    assert problem.subject == "Node detail: GPU temperature"
-    assert problem.seen.startswith("2 lines named")
-
-
 def test_number_that_is_none_is_red() -> None:
     board, panel = panel_of(NUMBER)
     (query,) = panel.queries
