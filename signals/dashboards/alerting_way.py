@@ -124,8 +124,8 @@ def _under_way(links: tuple[Link, ...]) -> tuple[Panel, ...]:
         timeseries(
             "Alerts on their way",
             {"sent to {{alertmanager}}": sent, "not taken by {{alertmanager}}": errors},
-            "By the Prometheus that sends most. What is sent counts repetitions. Not taken is tried again until the queue "
-            "is full.",
+            "By the Prometheus that sends most. What is sent counts repetitions. Not taken is tried again until the "
+            "queue is full.",
             Unit.PER_SECOND,
             links=links,
             empty="nothing until an Alertmanager is found",
