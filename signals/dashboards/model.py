@@ -85,7 +85,12 @@ class Query:
     @property
     def line(self) -> str:
         """What tells it from others of its panel: the legend's words without labels; else the expression."""
-        return _LABELS.sub("", self.legend).strip(" :,") or " ".join(self.expr.split())
+        return _LABELS.sub("", self.legend).strip(" :,") or self.spelt
+
+    @property
+    def spelt(self) -> str:
+        """The expression on one line."""
+        return " ".join(self.expr.split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +132,10 @@ class Panel:
     height: int = 7
     decimals: int | None = None
     high: float | None = None
+
+    def which(self, query: Query) -> str:
+        """Words behind what is said of one of its queries; none where it has no other."""
+        return f" for {query.line}" if len(self.queries) > 1 else ""
 
     @property
     def nothing(self) -> str:

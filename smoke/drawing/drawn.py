@@ -133,7 +133,7 @@ def _has_content(answer: Answer) -> bool:
 def _failed(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
     """Queries that brought an error."""
     return tuple(
-        f"its query failed{_which(panel, place)}: {printable(bounded(answer.error, ERROR_CHARS))}"
+        f"its query failed{panel.which(panel.queries[place])}: {printable(bounded(answer.error, ERROR_CHARS))}"
         for place, answer in enumerate(answers)
         if answer.error
     )
@@ -150,7 +150,7 @@ def _without(made: Drawn, answers: Sequence[Answer]) -> Drawn:
 def _notes(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
     """Queries without a value beside others that have some, as declared: no line is drawn, and that is told."""
     return tuple(
-        f"nothing{_which(panel, place)}" + (f" until {answer.query.empty}" if answer.query.empty else "")
+        f"nothing{panel.which(panel.queries[place])}" + (f" until {answer.query.empty}" if answer.query.empty else "")
         for place, answer in _silent(answers)
         if panel.empty or answer.query.empty
     )
@@ -159,7 +159,7 @@ def _notes(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
 def _undeclared(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
     """Queries without a value beside others that have some, of which nobody said so."""
     return tuple(
-        f"nothing{_which(panel, place)}, and nothing declares that it may be empty"
+        f"nothing{panel.which(panel.queries[place])}, and nothing declares that it may be empty"
         for place, answer in _silent(answers)
         if not (panel.empty or answer.query.empty)
     )
@@ -167,10 +167,6 @@ def _undeclared(panel: Panel, answers: Sequence[Answer]) -> tuple[str, ...]:
 
 def _silent(answers: Sequence[Answer]) -> list[tuple[int, Answer]]:
     return [(place, one) for place, one in enumerate(answers) if not one.error and not _has_content(one)]
-
-
-def _which(panel: Panel, place: int) -> str:
-    return f" for {panel.queries[place].line}" if len(panel.queries) > 1 else ""
 
 
 def _limits(panel: Panel) -> tuple[tuple[str, str], ...]:

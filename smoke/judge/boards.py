@@ -11,7 +11,7 @@ from smoke.model import Problem
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from signals.dashboards.model import Board, Panel, Query, Variable
+    from signals.dashboards.model import Board, Panel, Variable
     from smoke.boards import Answer
 
 
@@ -25,16 +25,16 @@ def panel(board: Board, panel: Panel, answers: Sequence[Answer]) -> list[Problem
         return _number(name, panel, answers)
     waited = "something: no event is named that it waits for"
     silent = [] if panel.empty else [answer.query for answer in answers if not (answer.query.empty or _values(answer))]
-    return [Problem(name, f"nothing{_which(panel, query)}", f"{waited} ({_spelt(query)})") for query in silent]
+    return [Problem(name, f"nothing{panel.which(query)}", f"{waited} ({query.spelt})") for query in silent]
 
 
 def _number(name: str, panel: Panel, answers: Sequence[Answer]) -> list[Problem]:
     for answer in answers:
         shown = len(answer.series)
         if shown > 1:
-            return [Problem(name, f"{shown} numbers", f"one for each query ({_spelt(answer.query)})")]
+            return [Problem(name, f"{shown} numbers", f"one for each query ({answer.query.spelt})")]
         if not (_values(answer) or panel.empty or answer.query.empty):
-            return [Problem(name, "no number" if shown else "nothing", f"a number ({_spelt(answer.query)})")]
+            return [Problem(name, "no number" if shown else "nothing", f"a number ({answer.query.spelt})")]
     return []
 
 
@@ -63,11 +63,3 @@ def _choice(
 def _values(answer: Answer) -> list[float]:
     """Numbers that can be drawn."""
     return [value for series in answer.series for _, value in series.points if math.isfinite(value)]
-
-
-def _spelt(query: Query) -> str:
-    return " ".join(query.expr.split())
-
-
-def _which(panel: Panel, query: Query) -> str:
-    return f" for {query.line}" if len(panel.queries) > 1 else ""

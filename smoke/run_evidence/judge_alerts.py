@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from signals.rules.model import Severity
+from smoke.judge.units import DURATION, duration
 from smoke.run_evidence.facts import Span
 
 if TYPE_CHECKING:
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
 
     from smoke.run_evidence.facts import Board, Device, Pod, Series
 
-_RANGE: Final = re.compile(r"\[([0-9a-z]+)(?::[0-9a-z]*)?\]")
-_PART: Final = re.compile(r"([0-9]+)(ms|[smhdwy])")
+_RANGE: Final = re.compile(rf"\[((?:{DURATION.pattern})+)(?::[0-9a-z]*)?\]")
 _NAME: Final = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_UNITS: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 OWN: Final = frozenset({"alertname", "alertstate", "severity"})
 
 
@@ -82,15 +81,10 @@ def concerns(alert: Alert, mine: Scope, slack: float) -> str:
 
 def reach(query: str, records: Mapping[str, str]) -> float:
     """Seconds that an expression looks back at most. records: name of a recorded series → its expression."""
-    own = max((seconds(text) for text in _RANGE.findall(query)), default=0.0)
+    own = max((duration(found[1]) for found in _RANGE.finditer(query)), default=0.0)
     others = {name: text for name, text in records.items() if text != query}
     read = [reach(others[name], others) for name in set(_NAME.findall(query)) if name in others]
     return own + max(read, default=0.0)
-
-
-def seconds(duration: str) -> float:
-    """Of a Prometheus duration, as in `1h30m`."""
-    return sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(duration))
 
 
 def weighs(alert: Alert, how: str) -> bool:
