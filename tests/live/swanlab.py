@@ -156,6 +156,13 @@ def settled(where: Site, run: LoggedRun, seconds: float = 180) -> tuple[str, ...
     return last
 
 
+def forget(where: Site, run: LoggedRun) -> None:
+    """Delete a run that lost something: each later restore point would rightly be told to lack it."""
+    client = where.client()
+    project, _, name = run.path.rpartition("/")
+    client.delete_run(client.target(project, name))
+
+
 @dataclass(frozen=True)
 class Kept:
     """What must outlive a change. passwords: Secret → SHA-256 of its content. claims: name → uid."""

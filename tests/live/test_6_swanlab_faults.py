@@ -44,6 +44,7 @@ def test_object_store_that_refuses_costs_the_media_and_they_are_named(tmp_path: 
         assert [call.status for call in proxy.calls if call.asked.verb == "PutObject"].count(403) >= len(MEDIA)
     lost = swanlab.settled(where, run)
     assert {line.partition(":")[0] for line in lost} == MEDIA, lost
+    swanlab.forget(where, run)
 
 
 def test_object_store_that_is_busy_for_a_while_costs_nothing(tmp_path: Path) -> None:
@@ -68,6 +69,7 @@ def test_body_limit_of_one_megabyte_loses_points_and_they_are_named(tmp_path: Pa
     assert min(refused) > MEBIBYTE
     lost = swanlab.settled(where, run)
     assert any("steps are missing" in line for line in lost), lost
+    swanlab.forget(where, run)
 
 
 def test_session_that_ends_while_an_sdk_logs_loses_all_from_then_on_and_it_is_named(tmp_path: Path) -> None:
@@ -85,6 +87,7 @@ def test_session_that_ends_while_an_sdk_logs_loses_all_from_then_on_and_it_is_na
     lost = swanlab.settled(where, run)
     assert [key for key in run.logged if not any(line.startswith(f"{key}:") for line in lost)] == []
     assert "state is 'RUNNING', expected 'FINISHED'" in lost
+    swanlab.forget(where, run)
 
 
 def test_store_that_is_killed_again_and_again_while_sdks_log_loses_nothing(tmp_path: Path) -> None:

@@ -16,15 +16,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from components.naming import recovery_namespace_name, swanlab_namespace_name
 from components.swanlab.names import service_name
+from sandbox.faults.proxy import faulty
+from sandbox.faults.rules import Rule, Status
+from tests.live import swanlab
 from tests.live.plumbline import NAMESPACE, get, kubectl, query, smoke, until, words
 from tests.live.swanlab_pods import WRITERS, workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 LAB: Final = swanlab_namespace_name(NAMESPACE)
 OWN: Final = recovery_namespace_name(NAMESPACE)
 PATIENCE: Final = 5.0
+MEDIA: Final = {"sentinel/audio", "sentinel/image", "sentinel/text"}
 
 
 def recovery(run: str, code: int = 0) -> dict[str, Any]:
@@ -75,6 +80,25 @@ def test_point_that_was_verified_is_told_to_prometheus() -> None:
     newest = "plumbline_recovery_last_point_timestamp_seconds"
     until("the moments of both are told and equal", lambda: bool(query(f"{name} == on () {newest} > 0")), 120)
     until("its volumes are gone with the pod of the verification", lambda: len(get("pvc", "-n", OWN)["items"]) == 1, 60)
+
+
+def test_what_a_run_lost_is_told_until_the_run_is_deleted(tmp_path: Path) -> None:
+    """Quiesced, so that nothing counts as still on its way. That the next point is good is seen by the next test."""
+    where = swanlab.site()
+    forbidden = Rule(act=Status(403), verb="PutObject", key="swanlab-private/*")
+    with (
+        faulty(where.url, where.store, rules=[forbidden]) as proxy,
+        swanlab.logging(where, tmp_path, proxy, keys=1, steps=50) as future,
+    ):
+        run = swanlab.ended(future)
+    swanlab.settled(where, run)
+    recovery("create --mode quiesced")
+    found = recovery("verify --latest", code=1)
+    swanlab.forget(where, run)
+    assert not found["good"]
+    (told,) = found["differences"]
+    assert told.startswith("between stores: 3 media columns in PostgreSQL have nothing in ClickHouse: run ")
+    assert {key for key in MEDIA if f"key '{key}'" in told} == MEDIA
 
 
 def test_gate_of_upgrades_sees_the_verification_of_a_person() -> None:

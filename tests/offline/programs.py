@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-_START_SECONDS = 30.0
-_STOP_SECONDS = 30.0
+_START_SECONDS = 120.0
+_STOP_SECONDS = 60.0
 free_port = ports.free_port
 
 
@@ -52,7 +52,7 @@ def _await_ready(process: subprocess.Popen[bytes], ready: str, log: Path) -> Non
         try:
             if requests.get(ready, timeout=5).ok:
                 return
-        except requests.ConnectionError:
+        except (requests.ConnectionError, requests.Timeout):
             pass
         time.sleep(0.05)
     pytest.fail(f"{ready} never answered:\n{log.read_text(encoding='utf-8')}")

@@ -47,7 +47,7 @@ def test_program_that_ended_meanwhile_is_a_failure(tmp_path: Path) -> None:
 def test_page_is_served_as_it_is() -> None:
     address = free_address()
     with served("up 1\n", address):
-        assert requests.get(f"http://{address}/metrics", timeout=5).text == "up 1\n"
+        assert requests.get(f"http://{address}/metrics", timeout=60).text == "up 1\n"
 
 
 def test_silent_prometheus_is_an_error() -> None:

@@ -136,7 +136,7 @@ def test_writer_of_a_killed_drill_is_ended(started: Callable[[str], Writer], tmp
     while not (tmp_path / "journal").is_dir():
         time.sleep(0.01)
     end_orphan(writer.pid, str(tmp_path / "journal"))
-    assert writer._process.wait(20) is not None
+    assert writer._process.wait(60) is not None
 
 
 def test_another_process_of_that_number_is_left_alone(tmp_path: Path) -> None:

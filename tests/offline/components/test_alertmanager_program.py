@@ -90,12 +90,12 @@ class Program:
             yield self
 
     def post(self, kind: str, body: object) -> Any:  # noqa: ANN401  # JSON of the API
-        answer = requests.post(f"{self.url}/api/v2/{kind}", json=body, timeout=5)
+        answer = requests.post(f"{self.url}/api/v2/{kind}", json=body, timeout=60)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
     def get(self, path: str) -> Any:  # noqa: ANN401  # JSON of the API
-        return requests.get(f"{self.url}/api/v2/{path}", timeout=5).json()
+        return requests.get(f"{self.url}/api/v2/{path}", timeout=60).json()
 
     def suppressed(self) -> list[dict[str, str]]:
         """Labels of the alerts that nobody is told of."""
@@ -151,7 +151,7 @@ def eventually(true: Callable[[], bool], what: Callable[[], object]) -> None:
 def test_running_configuration_is_shown_as_rendered(program: Program) -> None:
     text = render(ARGS).files[CONFIG_FILE]
     with program.runs(text):
-        metrics = requests.get(f"{program.url}/metrics", timeout=5).text
+        metrics = requests.get(f"{program.url}/metrics", timeout=60).text
         original = program.original()
     shown = [float(line.split()[1]) for line in metrics.splitlines() if line.startswith(f"{HASH_METRIC} ")]
     assert shown == [config_hash(text)]

@@ -97,9 +97,9 @@ def command(tmp_path: Path) -> tuple[list[str], str]:
 def test_program_reports_the_flags_and_keeps_its_doors_closed(command: tuple[list[str], str], tmp_path: Path) -> None:
     words, url = command
     with running(words, f"{url}/-/ready", tmp_path / "log"):
-        flags = requests.get(f"{url}/api/v1/status", timeout=5).json()["data"]["flags"]
-        wiped = requests.put(f"{url}/api/v1/admin/wipe", timeout=5)
-        quitted = requests.post(f"{url}/-/quit", timeout=5)
+        flags = requests.get(f"{url}/api/v1/status", timeout=60).json()["data"]["flags"]
+        wiped = requests.put(f"{url}/api/v1/admin/wipe", timeout=60)
+        quitted = requests.post(f"{url}/-/quit", timeout=60)
     expected = {name: value.replace(DATA_PATH, str(tmp_path)) for name, value in FLAGS.items()}
     assert {name: flags.get(name) for name in FLAGS} == expected
     assert (wiped.status_code, quitted.status_code) == (404, 403)
@@ -108,9 +108,9 @@ def test_program_reports_the_flags_and_keeps_its_doors_closed(command: tuple[lis
 def test_what_was_pushed_survives_a_restart(command: tuple[list[str], str], tmp_path: Path) -> None:
     words, url = command
     with running(words, f"{url}/-/ready", tmp_path / "log"):
-        pushed = requests.post(f"{url}/metrics/job/backup/instance/db", data="backup_success_seconds 17\n", timeout=5)
+        pushed = requests.post(f"{url}/metrics/job/backup/instance/db", data="backup_success_seconds 17\n", timeout=60)
     with running(words, f"{url}/-/ready", tmp_path / "log"):
-        shown = requests.get(f"{url}/metrics", timeout=5).text
+        shown = requests.get(f"{url}/metrics", timeout=60).text
     assert pushed.ok
     assert 'backup_success_seconds{instance="db",job="backup"} 17\n' in shown
 
@@ -118,8 +118,8 @@ def test_what_was_pushed_survives_a_restart(command: tuple[list[str], str], tmp_
 def test_a_push_that_contradicts_another_is_refused(command: tuple[list[str], str], tmp_path: Path) -> None:
     words, url = command
     with running(words, f"{url}/-/ready", tmp_path / "log"):
-        first = requests.post(f"{url}/metrics/job/a", data="# TYPE x gauge\nx 1\n", timeout=5)
-        other = requests.post(f"{url}/metrics/job/b", data="# TYPE x counter\nx 1\n", timeout=5)
+        first = requests.post(f"{url}/metrics/job/a", data="# TYPE x gauge\nx 1\n", timeout=60)
+        other = requests.post(f"{url}/metrics/job/b", data="# TYPE x counter\nx 1\n", timeout=60)
     assert (first.status_code, other.status_code) == (200, 400)
 
 

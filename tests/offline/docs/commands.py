@@ -33,7 +33,7 @@ MARKER = re.compile(
     r"(?P<kind>offline|live)(?: (?P<name>[a-z][a-z-]*))?(?: exit=(?P<code>\d+))?|(?P<shown>shown) (?P<reason>\S.*)"
 )
 _ELSEWHERE = {".out/local": ".out/{state}", "state/local": "state/{state}"}
-_SECONDS = {"offline": 60.0, "live": 900.0}
+_SECONDS = {"offline": 180.0, "live": 900.0}
 _PRINTED = 1500
 
 

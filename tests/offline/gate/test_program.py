@@ -91,8 +91,8 @@ def test_ready_follows_the_parts_and_sigterm_ends_it(tmp_path: Path, monkeypatch
             assert settled(url, 503).text.startswith("SwanLab is not ready:\n- gateway: ")
             server.answers["GET /none"] = (200, "")
             assert settled(url, 200).text == "SwanLab answers: every part\n"
-            assert samples(requests.get(f"{url}/metrics", timeout=5).text)["plumbline_swanlab_up", ("gateway",)] == 1
-            assert requests.get(f"{url}/other", timeout=5).status_code == 404
+            assert samples(requests.get(f"{url}/metrics", timeout=60).text)["plumbline_swanlab_up", ("gateway",)] == 1
+            assert requests.get(f"{url}/other", timeout=60).status_code == 404
             server.answers["GET /api"] = (502, "")
             assert "server: " in settled(url, 503).text
         assert process.returncode == 0
@@ -101,7 +101,7 @@ def test_ready_follows_the_parts_and_sigterm_ends_it(tmp_path: Path, monkeypatch
 def settled(url: str, status: int) -> requests.Response:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        found = requests.get(f"{url}/ready", timeout=5)
+        found = requests.get(f"{url}/ready", timeout=60)
         if found.status_code == status and "not asked yet" not in found.text:
             return found
         time.sleep(0.05)

@@ -118,7 +118,7 @@ def replace(stack: Stack, point: str, content: bytes | None) -> None:
     key = f"points/{point}/manifest.json"
     filer = f"http://127.0.0.1:{stack.target.ports['filer.port']}/buckets/{stack.bucket}"
     for path in (key, f"{key}.versions"):
-        requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=10).raise_for_status()
+        requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=60).raise_for_status()
     if content is not None:
         stack.target.bucket(stack.bucket).put(key, content)
 

@@ -141,7 +141,7 @@ class Locked:
                 yield
             finally:
                 process.kill()
-                process.wait(10)
+                process.wait(60)
 
     def make_buckets(self) -> None:
         """The buckets, as an administrator makes them."""

@@ -87,7 +87,7 @@ class Site:
         """What a failing disk does, behind the back of every lock: an object is gone with all its versions."""
         filer = f"http://127.0.0.1:{self.target.ports['filer.port']}/buckets/{self.bucket}"
         for path in (key, f"{key}.versions"):
-            requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=10).raise_for_status()
+            requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=60).raise_for_status()
 
     def run(self, config: Path, *words: str) -> tuple[int, dict[str, Any], str]:
         """The program in a process of its own: exit code, what it says to machines, what it says to people."""

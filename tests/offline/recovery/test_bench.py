@@ -109,7 +109,7 @@ def damage(moment: str, site: Site) -> None:
         (own,) = (key for key in site.target.keys("chunks/", LOCKED) if bucket.get(key) == content.body(5))
         filer = f"http://127.0.0.1:{site.target.ports['filer.port']}/buckets/{LOCKED}"
         for path in (own, f"{own}.versions"):
-            requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=10).raise_for_status()
+            requests.delete(f"{filer}/{path}", params={"recursive": "true"}, timeout=60).raise_for_status()
 
 
 def test_damage_fails_the_bench_whoever_notices_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,13 +63,13 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def empty(gateway: str) -> str:
     """The same, holding nothing."""
     for job in names.JOBS:
-        assert requests.delete(f"{gateway}/metrics/job/{job}", timeout=10).status_code == 202
+        assert requests.delete(f"{gateway}/metrics/job/{job}", timeout=60).status_code == 202
     return gateway
 
 
 def held(url: str, job: str) -> dict[str, float]:
     """Series of a group as Prometheus would scrape them: `name` or `name store` → value."""
-    text = requests.get(f"{url}/metrics", timeout=10).text
+    text = requests.get(f"{url}/metrics", timeout=60).text
     found = re.findall(r"^(plumbline_\w+)\{([^}]*)\} (\S+)$", text, re.MULTILINE)
     series = {}
     for name, labels, value in found:
@@ -222,7 +222,7 @@ def test_groups_of_the_jobs_do_not_mix(empty: str) -> None:
 def test_names_that_need_quoting_stay_what_they_are(empty: str) -> None:
     strange = 'a\\b"c\nd{}é'
     assert push(empty, names.CREATE, failed(RUN, store=strange)) is None
-    told = requests.get(f"{empty}/api/v1/metrics", timeout=10).json()["data"][0][names.LAST_FAILURE]["metrics"]
+    told = requests.get(f"{empty}/api/v1/metrics", timeout=60).json()["data"][0][names.LAST_FAILURE]["metrics"]
     assert [metric["labels"]["store"] for metric in told] == [strange]
 
 
@@ -231,7 +231,7 @@ def test_every_metric_of_the_catalogue_is_pushed_and_with_its_type(empty: str) -
     every |= pruned(RUN, kept=1, tampered=0) | failed(RUN, store="x")
     assert set(names.RECOVERY) == set(every) - {JOB_SUCCESS, JOB_PERIOD}
     assert push(empty, names.CREATE, every) is None
-    group = requests.get(f"{empty}/api/v1/metrics", timeout=10).json()["data"][0]
+    group = requests.get(f"{empty}/api/v1/metrics", timeout=60).json()["data"][0]
     assert {group[name]["type"] for name in every} == {"GAUGE"}
 
 
@@ -350,11 +350,11 @@ def test_no_address_is_a_fault_and_a_password_in_it_is_not_shown(url: str) -> No
 def test_a_refused_body_is_told_with_the_gateways_own_words(empty: str) -> None:
     """Real words of a real refusal: another group already has the metric with another type."""
     clash = f"# TYPE {names.POINTS} counter\n{names.POINTS} 1\n"
-    assert requests.post(f"{empty}/metrics/job/other", data=clash, timeout=10).ok
+    assert requests.post(f"{empty}/metrics/job/other", data=clash, timeout=60).ok
     try:
         fault = push(empty, names.PRUNE, VALUES, pauses=())
     finally:
-        requests.delete(f"{empty}/metrics/job/other", timeout=10)
+        requests.delete(f"{empty}/metrics/job/other", timeout=60)
     assert fault is not None
     assert "it answers 400 (" in fault
     assert names.POINTS in fault

@@ -64,17 +64,17 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 def servers(urls: tuple[str, str]) -> tuple[str, str]:
     for url in urls:
         for found in acting(url):
-            requests.delete(f"{url}/api/v2/silence/{found['id']}", timeout=5).raise_for_status()
+            requests.delete(f"{url}/api/v2/silence/{found['id']}", timeout=60).raise_for_status()
     return urls
 
 
 def post(url: str, *bodies: dict[str, Any]) -> None:
     for body in bodies:
-        requests.post(f"{url}/api/v2/silences", json=body, timeout=5).raise_for_status()
+        requests.post(f"{url}/api/v2/silences", json=body, timeout=60).raise_for_status()
 
 
 def acting(url: str) -> list[dict[str, Any]]:
-    found = requests.get(f"{url}/api/v2/silences", timeout=5).json()
+    found = requests.get(f"{url}/api/v2/silences", timeout=60).json()
     return [one for one in found if one["status"]["state"] != "expired"]
 
 
@@ -95,7 +95,7 @@ def test_what_acts_and_what_will_are_taken_and_what_ended_is_left_out(servers: t
     live, scratch = servers
     post(live, silence("now"), silence("later", 1800), silence(".+", isRegex=True, isEqual=False), silence("over"))
     ended = next(one["id"] for one in acting(live) if one["matchers"][0]["value"] == "over")
-    requests.delete(f"{live}/api/v2/silence/{ended}", timeout=5).raise_for_status()
+    requests.delete(f"{live}/api/v2/silence/{ended}", timeout=60).raise_for_status()
     vault, part = taken(live, tmp_path)
     assert part.figures["silences"] == 3
     assert part.left_out == (silences.LEFT_OUT,)
@@ -128,7 +128,7 @@ def test_faults_of_a_scratch_copy_are_named(servers: tuple[str, str], tmp_path: 
     target = store(scratch, tmp_path, scratch=True)
     target.restore(part, vault, silent)
     other = next(one for one in acting(scratch) if one["matchers"][0]["value"] == "two")
-    requests.delete(f"{scratch}/api/v2/silence/{other['id']}", timeout=5).raise_for_status()
+    requests.delete(f"{scratch}/api/v2/silence/{other['id']}", timeout=60).raise_for_status()
     assert any('"two"' in line and "is missing" in line for line in target.compare(part, vault).differences)
     moved = {name: other[name] for name in ("matchers", "endsAt", "createdBy", "comment")} | {"startsAt": at(900)}
     post(scratch, moved, silence("extra"))
@@ -216,7 +216,7 @@ def test_silences_that_have_ended_meanwhile_are_neither_posted_nor_missed(
     live, scratch = servers
     for seconds in (2, 8, 32):  # on a busy machine it has ended before it is taken, and a longer one is tried
         for one in acting(live):
-            requests.delete(f"{live}/api/v2/silence/{one['id']}", timeout=5).raise_for_status()
+            requests.delete(f"{live}/api/v2/silence/{one['id']}", timeout=60).raise_for_status()
         post(live, silence("long"), silence("short", ends=seconds))
         vault, part = taken(live, tmp_path)
         if part.figures["silences"] == 2:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from signals.dashboards.model import Board
 
-_TIMEOUT_SECONDS = 60
+_TIMEOUT_SECONDS = 300
 AT = "7h"
 """Later than the six hours that boards show, and than the hour of restarts."""
 NODE, TELEMETRY = (

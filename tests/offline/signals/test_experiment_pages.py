@@ -110,7 +110,7 @@ def test_object_store_exposes_its_page_within_its_budget(tmp_path: Path) -> None
         client = store.client("swanlab")
         client.put_object("swanlab-private", "a", io.BytesIO(b"x" * 1000), 1000)
         store.content("swanlab", "swanlab-private", "a")
-        text = requests.get(f"http://127.0.0.1:{store.ports['metrics']}/metrics", timeout=10).text
+        text = requests.get(f"http://127.0.0.1:{store.ports['metrics']}/metrics", timeout=60).text
     assert faults(page, text) == []
     assert {name for name in absent(page, text) if "volumeServer" not in name} == set()
     assert kept(page, text) <= series(page, Sizing())

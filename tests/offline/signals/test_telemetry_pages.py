@@ -149,7 +149,7 @@ def _whole(page: Producer, url: str) -> str:
 
 
 def _asked(url: str) -> str:
-    answer = requests.get(url, headers=ACCEPT, timeout=10)
+    answer = requests.get(url, headers=ACCEPT, timeout=60)
     assert answer.ok, answer.text
     return answer.text
 

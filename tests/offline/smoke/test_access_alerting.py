@@ -67,7 +67,7 @@ def _webhook(status: str, **labels: str) -> Json:
 
 def test_what_the_sandbox_s_sink_received_is_judged(sink: str) -> None:
     for severity in paging.SEVERITIES:
-        assert requests.post(f"{sink}/{severity}", json=_webhook("firing", severity=severity), timeout=5).ok
+        assert requests.post(f"{sink}/{severity}", json=_webhook("firing", severity=severity), timeout=60).ok
     found = Sink("sink", lambda: sink, lambda: None).notifications(0.0, "PlumblinePageProof")
     boxes = {severity: {severity} for severity in paging.SEVERITIES}
     assert paging.arrived(found, "n", "firing", boxes, boxes) == []

@@ -243,7 +243,7 @@ def test_interrupted_run_is_130_and_reported(
     while not (world.directory / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(number)
-    assert process.wait(30) == 130
+    assert process.wait(60) == 130
     report = json.loads((world.out / "report.json").read_text())
     assert (report["verdict"], report["interrupted"]) == ("red", True)
     assert check_of(report, "cluster.identity")["status"] == "pass"

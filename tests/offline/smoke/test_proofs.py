@@ -116,7 +116,7 @@ def test_interrupted_run_removes_what_it_began(
         time.sleep(0.05)
     assert full.proofs()
     process.send_signal(number)
-    assert process.wait(30) == 130
+    assert process.wait(60) == 130
     assert full.proofs() == []
     assert full.stack.pushes.groups == {}
 

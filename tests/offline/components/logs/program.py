@@ -62,18 +62,18 @@ class Logs:
             else:
                 record.body.string_value = text
         headers = {"Content-Type": "application/x-protobuf", **INGEST_HEADERS}
-        sent = requests.post(f"{self.url}{INGEST_PATH}", request.SerializeToString(), headers=headers, timeout=10)
+        sent = requests.post(f"{self.url}{INGEST_PATH}", request.SerializeToString(), headers=headers, timeout=60)
         return sent.status_code
 
     def found(self, query: str) -> list[dict[str, str]]:
         """What a query finds, in the order of the messages."""
-        answer = requests.post(f"{self.url}/select/logsql/query", {"query": query}, timeout=10)
+        answer = requests.post(f"{self.url}/select/logsql/query", {"query": query}, timeout=60)
         answer.raise_for_status()
         return sorted((json.loads(line) for line in answer.text.splitlines()), key=lambda row: str(row["_msg"]))
 
     def metric(self, series: str) -> float:
         """The value of one series, 0 if there is none. series: name and labels as they are exposed."""
-        text = requests.get(f"{self.url}/metrics", timeout=10).text
+        text = requests.get(f"{self.url}/metrics", timeout=60).text
         values = (line.rpartition(" ")[2] for line in text.splitlines() if line.startswith(f"{series} "))
         return float(next(values, "0"))
 

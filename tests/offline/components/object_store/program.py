@@ -54,7 +54,7 @@ class Store:
             yield process
             # What is promised holds without a farewell; a polite end takes weed a quarter of a minute.
             process.kill()
-            process.wait(10)
+            process.wait(60)
 
     def command(self, args: ObjectStoreArgs) -> list[str]:
         """The pod's command line. Flags that are added only move ports and sockets."""
@@ -93,4 +93,4 @@ class Store:
 
     def anybody(self, method: str, path: str, data: bytes | str | None = None) -> requests.Response:
         """A request without a key."""
-        return requests.request(method, f"{self.url}/{path}", data=data, timeout=10)
+        return requests.request(method, f"{self.url}/{path}", data=data, timeout=60)

@@ -66,18 +66,18 @@ def test_signed_addresses_work_as_the_sdk_uses_them(running: Store) -> None:
     client = running.client("swanlab")
     for kind in ("image/png", "text/plain", "application/octet-stream", "audio/x-wav"):
         signed = client.get_presigned_url("PUT", PRIVATE, f"media/{kind}")
-        sent = requests.put(signed, data=kind.encode(), headers={"Content-Type": kind}, timeout=10)
+        sent = requests.put(signed, data=kind.encode(), headers={"Content-Type": kind}, timeout=60)
         assert (sent.status_code, bool(sent.headers["ETag"])) == (200, True)
-        read = requests.get(client.get_presigned_url("GET", PRIVATE, f"media/{kind}"), timeout=10)
+        read = requests.get(client.get_presigned_url("GET", PRIVATE, f"media/{kind}"), timeout=60)
         assert (read.status_code, read.content) == (200, kind.encode())
     forger = running.client("swanlab", secret="x" * 32)
     forged = forger.get_presigned_url("PUT", PRIVATE, "media/forged")
-    assert requests.put(forged, data=b"x", timeout=10).status_code == 403
+    assert requests.put(forged, data=b"x", timeout=60).status_code == 403
     large = bytes(range(256)) * 40_000
     client.put_object(PRIVATE, "large", io.BytesIO(large), len(large), part_size=5 * 2**20)
     assert running.content("swanlab", PRIVATE, "large") == large
     asked = {"Origin": "http://web", "Access-Control-Request-Method": "PUT"}
-    allowed = requests.options(f"{running.url}/{PUBLIC}/avatar.png", headers=asked, timeout=10).headers
+    allowed = requests.options(f"{running.url}/{PUBLIC}/avatar.png", headers=asked, timeout=60).headers
     assert allowed["Access-Control-Allow-Origin"] in ("*", "http://web")
     assert {"GET", "POST", "PUT", "HEAD"} <= {m.strip() for m in allowed["Access-Control-Allow-Methods"].split(",")}
 
@@ -119,5 +119,5 @@ def test_a_claim_without_room_is_refused_aloud(tmp_path: Path) -> None:
     with store.running(ARGS):
         signed = store.client("swanlab").get_presigned_url("PUT", PRIVATE, "lost")
         assert requests.put(signed, data=b"x", timeout=120).status_code == 500
-        read = requests.get(store.client("swanlab").get_presigned_url("GET", PRIVATE, "lost"), timeout=10)
+        read = requests.get(store.client("swanlab").get_presigned_url("GET", PRIVATE, "lost"), timeout=60)
         assert read.status_code == 404

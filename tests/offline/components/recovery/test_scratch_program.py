@@ -47,7 +47,7 @@ def scratch_redis(directory: Path) -> Iterator[tuple[int, dict[str, str]]]:
             yield port, environment
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 def answers(directory: Path, port: int, environment: dict[str, str]) -> bool:

@@ -79,7 +79,7 @@ def keeper(store: Recovering, directory: Path, days: int, bucket: str = BUCKET) 
         finally:
             process.terminate()
             # Told to end, it ends at once and with 0: a pod would wait for half a minute otherwise.
-            assert process.wait(10) == 0
+            assert process.wait(60) == 0
 
 
 def appears(path: Path, *, there: bool = True) -> bool:

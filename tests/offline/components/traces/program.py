@@ -75,7 +75,7 @@ class Jaeger:
 
     def metric(self, series: str) -> float:
         """The sum of the series that begin so."""
-        text = requests.get(f"{self.at('metrics')}/metrics", timeout=10).text
+        text = requests.get(f"{self.at('metrics')}/metrics", timeout=60).text
         return sum(float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(series))
 
     def _moved(self, found: Any) -> Any:  # noqa: ANN401  # whatever a YAML file may hold

@@ -39,7 +39,7 @@ def ask(proxy: Proxy, method: str = "GET", path: str = "/x", **more: object) -> 
     """One call on a connection of its own, without the machine's proxies."""
     with requests.Session() as session:
         session.trust_env = False
-        return session.request(method, proxy.url + path, timeout=10, **more)  # type: ignore[arg-type]  # as requests takes them
+        return session.request(method, proxy.url + path, timeout=60, **more)  # type: ignore[arg-type]  # as requests takes them
 
 
 def test_call_and_answer_pass_unchanged_without_a_rule(proxy: Proxy, server: Echo) -> None:
@@ -112,7 +112,7 @@ def test_body_above_the_limit_is_refused_and_one_at_the_limit_is_not(proxy: Prox
 
 def test_answer_is_cut_and_the_client_can_tell(proxy: Proxy) -> None:
     proxy.rules = [Rule(act=Truncate(1000), route=LARGE)]
-    connection = http.client.HTTPConnection(urlsplit(proxy.url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(proxy.url).netloc, timeout=60)
     connection.request("GET", LARGE)
     answer = connection.getresponse()
     assert answer.getheader("Content-Length") == str(LARGE_BYTES)
@@ -149,12 +149,12 @@ def test_client_may_use_it_as_its_proxy_for_servers_that_it_knows(server: Echo) 
         session.proxies = {"http": proxy.url}
         proxy.rules = [Rule(act=Status(503), route="/refused")]
         assert (
-            session.put(f"{store.url}/k?q=1", data=b"x", timeout=10).json()["headers"]["Host"]
+            session.put(f"{store.url}/k?q=1", data=b"x", timeout=60).json()["headers"]["Host"]
             == urlsplit(store.url).netloc
         )
-        assert session.get(f"{store.url}/refused", timeout=10).status_code == 503
-        assert session.get(f"{server.url}/y", timeout=10).status_code == 200
-        assert session.get(f"{stranger.url}/y", timeout=10).status_code == 502
+        assert session.get(f"{store.url}/refused", timeout=60).status_code == 503
+        assert session.get(f"{server.url}/y", timeout=60).status_code == 200
+        assert session.get(f"{stranger.url}/y", timeout=60).status_code == 502
         assert (store.seen, stranger.seen) == (["PUT /k?q=1"], [])
 
 

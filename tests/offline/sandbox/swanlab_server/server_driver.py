@@ -192,7 +192,7 @@ def _running(argv: list[str], log: Path, **how: Any) -> Iterator[None]:  # noqa:
         finally:
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(20)
+                process.wait(60)
             process.kill()
 
 

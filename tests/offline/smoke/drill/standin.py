@@ -56,7 +56,7 @@ class StandIn:
             time.sleep(0.05)
 
     def _waiting(self) -> float:
-        page = requests.get(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=10).text
+        page = requests.get(f"http://127.0.0.1:{self.metrics_port}/metrics", timeout=60).text
         held = [line for line in page.splitlines() if line.startswith("vector_buffer_events{")]
         assert held, "the buffer tells nothing of what it holds"
         return sum(float(line.rsplit(" ", 1)[1]) for line in held)

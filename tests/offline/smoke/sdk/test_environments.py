@@ -147,7 +147,7 @@ def test_who_comes_second_waits_and_is_told(pip: Pip, tmp_path: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)
         second = threading.Thread(target=ensure, args=(LOCK, tmp_path, say))
         second.start()
-        assert waits.wait(10)
+        assert waits.wait(60)
         assert told == [f"another process makes {LOCK.name}; waiting for it"]
         assert pip.calls == []
     second.join(10)

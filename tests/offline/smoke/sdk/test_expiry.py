@@ -67,7 +67,7 @@ def ask(address: str, method: str, path: str, sid: str = "", body: str = "") -> 
     headers = {"X-SwanLab-SDK-Version": "0.8.4"} | ({"Cookie": f"other=1; sid={sid}"} if sid else {})
     with requests.Session() as session:
         session.trust_env = False
-        return session.request(method, f"{address}{path}", data=body, headers=headers, timeout=10)
+        return session.request(method, f"{address}{path}", data=body, headers=headers, timeout=60)
 
 
 def test_requests_and_answers_pass_unchanged(proxy: str) -> None:

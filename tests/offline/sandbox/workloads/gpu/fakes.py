@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sandbox.workloads.gpu.fields import Instance
 
 NOW = 1_700_000_000.0
-PATIENCE = 10.0
+PATIENCE = 60.0
 TRAINER = Pod("trainer-0", "team-research", "worker")
 COUNTERS = """\
 # Own file of these tests

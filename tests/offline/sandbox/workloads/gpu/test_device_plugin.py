@@ -57,7 +57,7 @@ def allocate(channel: grpc.Channel, *requests: list[str]) -> plugin.AllocateResp
         response_deserializer=plugin.AllocateResponse.FromString,
     )
     items = [plugin.ContainerAllocateRequest(devices_ids=devices) for devices in requests]
-    return call(plugin.AllocateRequest(container_requests=items), timeout=10)
+    return call(plugin.AllocateRequest(container_requests=items), timeout=60)
 
 
 @pytest.mark.usefixtures("server")
@@ -75,7 +75,7 @@ def test_devices_are_listed_and_lost_and_found(channel: grpc.Channel, offered: G
         request_serializer=plugin.Empty.SerializeToString,
         response_deserializer=plugin.ListAndWatchResponse.FromString,
     )
-    stream = call(plugin.Empty(), timeout=10)
+    stream = call(plugin.Empty(), timeout=60)
     first = next(stream)
     assert [(device.ID, device.health) for device in first.devices] == [(i, "Healthy") for i in IDS]
     offered.lose(frozenset({3}))
@@ -109,7 +109,7 @@ def test_options_ask_for_no_optional_call(channel: grpc.Channel, server: Server)
         response_deserializer=plugin.DevicePluginOptions.FromString,
     )
     server.keep_registered()
-    assert call(plugin.Empty(), timeout=10) == plugin.DevicePluginOptions()
+    assert call(plugin.Empty(), timeout=60) == plugin.DevicePluginOptions()
 
 
 def test_same_kubelet_is_not_registered_with_twice(server: Server, kubelet: Kubelet) -> None:
@@ -189,7 +189,7 @@ def test_process_runs_from_the_sources_that_the_cluster_copies(tmp_path: Path, k
             lost.write_text("1\n")
             assert [device.ID for device in next(stream).devices if device.health != "Healthy"] == [IDS[1]]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.communicate()
