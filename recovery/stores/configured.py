@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from recovery.model import Part
     from recovery.ports import Compared, Reader
 
@@ -49,6 +52,40 @@ class Configured:
         """See Store. Nothing is told apart."""
         del part
         return False
+
+
+@dataclass(frozen=True)
+class InWork(Configured):
+    """A store whose server holds no second set beside the first: its copy is a file of the working directory.
+
+    work: must be the same for restore and for promote. ending: of the copy's name.
+    """
+
+    settings: Section
+    work: Path
+    ending: ClassVar[str]
+
+    @property
+    def copy_in_work(self) -> bool:
+        """See Store."""
+        return True
+
+    @property
+    def copy(self) -> Path:
+        """Whole or absent, for its owner alone."""
+        return self.work / f"{self.name}.{self.ending}"
+
+    def keep(self, content: bytes) -> None:
+        """Make that the copy."""
+        put(self.copy, content)
+
+
+def put(path: Path, content: bytes) -> None:
+    """Make a file of that content, which nobody ever sees in part, and nobody but its owner reads."""
+    beside = path.with_suffix(".part")
+    beside.touch(0o600)
+    beside.write_bytes(content)
+    beside.replace(path)
 
 
 def identity(part: Part) -> str:

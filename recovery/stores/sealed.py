@@ -17,7 +17,7 @@ from pydantic import Field, JsonValue
 from recovery import seal
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import CHUNK_BYTES, Part, Record
-from recovery.stores.configured import Configured
+from recovery.stores.configured import InWork
 from recovery.stores.differ import Differences, Found
 
 if TYPE_CHECKING:
@@ -44,16 +44,11 @@ class Settings(Record):
 
 
 @dataclass(frozen=True)
-class Sealed(Configured):
+class Sealed(InWork):
     """Store of recovery/ports.py. Nothing can be restored here: the copy is the sealed bytes, for a person to open."""
 
     settings: Settings
-    work: Path
-
-    @property
-    def copy_in_work(self) -> bool:
-        """See Store."""
-        return True
+    ending = "sealed"
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store."""
@@ -96,16 +91,13 @@ class Sealed(Configured):
             raise DamagedError(
                 f"{part.store}: {len(whole)} sealed bytes are too few to hold anything; use an earlier point"
             )
-        beside = self._copy.with_suffix(".part")
-        beside.write_bytes(whole)
-        beside.chmod(0o600)
-        beside.replace(self._copy)
+        self.keep(whole)
         tell(f"{self.name}: {len(whole)} sealed bytes kept; open them with the private recovery key")
 
     def compare(self, part: Part, reader: Reader) -> Compared:
         """Hold what was kept against the point, byte by byte. What is inside, only the private key can tell."""
         found = Differences(part.store)
-        kept = self._copy.read_bytes() if self._copy.is_file() else b""
+        kept = self.copy.read_bytes() if self.copy.is_file() else b""
         if kept != b"".join(reader.read(_sealed(part))):
             found.add(f"the {len(kept)} sealed bytes that were kept are not those of the restore point")
         names, key = part.figures.get("secrets"), part.figures.get("recovery_key")
@@ -121,12 +113,12 @@ class Sealed(Configured):
     def promote(self, *, force: bool) -> str:
         """Changes nothing: a stack is given its secrets by its own deployment."""
         del force
-        if not self._copy.is_file():
+        if not self.copy.is_file():
             raise RecoveryError(
                 f"{self.name}: no sealed secrets in {self.work}; run restore first, in the same directory"
             )
         return (
-            f"{self.name}: nothing was changed; sealed secrets lie in {self._copy}: open them with the private "
+            f"{self.name}: nothing was changed; sealed secrets lie in {self.copy}: open them with the private "
             "recovery key and "
             "give them to the stack as its settings"
         )
@@ -141,12 +133,8 @@ class Sealed(Configured):
 
     def discard(self) -> str:
         """Delete the sealed bytes that were kept."""
-        self._copy.unlink(missing_ok=True)
+        self.copy.unlink(missing_ok=True)
         return f"{self.name}: sealed bytes deleted from {self.work}"
-
-    @property
-    def _copy(self) -> Path:
-        return self.work / f"{self.name}.sealed"
 
 
 def open_store(settings: Settings, work: Path) -> Sealed:

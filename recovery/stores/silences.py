@@ -20,7 +20,7 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from recovery.errors import DamagedError, RecoveryError
 from recovery.model import Part, Record
-from recovery.stores.configured import Configured
+from recovery.stores.configured import InWork, put
 from recovery.stores.differ import Differences, Found
 
 if TYPE_CHECKING:
@@ -75,16 +75,11 @@ _LIST: Final = TypeAdapter(tuple[Silence, ...])
 
 
 @dataclass(frozen=True)
-class Silences(Configured):
-    """Store of recovery/ports.py. work: where the copy lies; promote must run with the one that restore ran with."""
+class Silences(InWork):
+    """Store of recovery/ports.py."""
 
     settings: Settings
-    work: Path
-
-    @property
-    def copy_in_work(self) -> bool:
-        """See Store."""
-        return True
+    ending = "silences.json"
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store."""
@@ -105,9 +100,7 @@ class Silences(Configured):
     def restore(self, part: Part, reader: Reader, tell: Tell) -> None:
         """Keep the silences in the working directory; a scratch Alertmanager gets them, and only them."""
         found = _of(part, reader)
-        beside = self._copy.with_suffix(".part")
-        beside.write_bytes(_LIST.dump_json(found))
-        beside.replace(self._copy)
+        self.keep(_LIST.dump_json(found))
         if self.settings.scratch:
             self._delete(self._live())
             self._post(_lasting(found))
@@ -120,7 +113,7 @@ class Silences(Configured):
         if self.settings.scratch:
             expected, held = _lasting(expected), tuple(self._live().values())
         else:
-            held = self._kept() if self._copy.is_file() else ()
+            held = self._kept() if self.copy.is_file() else ()
         _differ(found, {one.identity: one for one in expected}, {one.identity: one for one in held})
         return Found(found.all, {**_figures(held), "expired": len(_of(part, reader)) - len(expected)})
 
@@ -132,7 +125,7 @@ class Silences(Configured):
         if missing:
             # Before they are posted: what a killed run had posted is still known as ours.
             planned = {*self._planned(), *(one.identity for one in missing)}
-            self._plan.write_text(json.dumps(sorted(planned)), encoding="utf-8")
+            put(self._plan, json.dumps(sorted(planned)).encode())
             self._post(missing)
         now = {one.identity for one in self._live().values()}
         lost = [one for one in _lasting(kept) if one.identity not in now]
@@ -159,12 +152,8 @@ class Silences(Configured):
         """Delete the copy in the working directory; a scratch Alertmanager loses its silences."""
         if self.settings.scratch:
             self._delete(self._live())
-        self._copy.unlink(missing_ok=True)
+        self.copy.unlink(missing_ok=True)
         return f"{self.name}: the copy was deleted from {self.work}"
-
-    @property
-    def _copy(self) -> Path:
-        return self.work / f"{self.name}.silences.json"
 
     @property
     def _plan(self) -> Path:
@@ -175,13 +164,13 @@ class Silences(Configured):
 
     def _kept(self) -> tuple[Silence, ...]:
         try:
-            return _LIST.validate_json(self._copy.read_bytes())
+            return _LIST.validate_json(self.copy.read_bytes())
         except OSError:
             raise RecoveryError(
                 f"{self.name}: no copy of silences in {self.work}; run restore first, with the same directory"
             ) from None
         except ValidationError as error:
-            raise RecoveryError(f"{self._copy}: cannot be read; run restore again") from error
+            raise RecoveryError(f"{self.copy}: cannot be read; run restore again") from error
 
     def _live(self) -> dict[str, Silence]:
         """Id → silence that acts or will. Raises RecoveryError if one cannot be understood: it would be lost."""

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from recovery.errors import HeldError, RecoveryError, RefusedError
 from recovery.model import Part
-from recovery.stores.configured import Configured
+from recovery.stores.configured import InWork, put
 from recovery.stores.differ import Differences, Found
 from recovery.stores.grafana.api import Api, within
 from recovery.stores.grafana.content import (
@@ -70,16 +70,11 @@ class _Plan:
 
 
 @dataclass(frozen=True)
-class Grafana(Configured):
-    """Store of recovery/ports.py. work: where the copy lies; promote must run with the one that restore ran with."""
+class Grafana(InWork):
+    """Store of recovery/ports.py."""
 
     settings: Settings
-    work: Path
-
-    @property
-    def copy_in_work(self) -> bool:
-        """See Store."""
-        return True
+    ending = "grafana.json"
 
     def take(self, writer: Writer, mode: Mode, tell: Tell) -> Part:
         """See Store. What was deleted while it was read is not in it."""
@@ -99,9 +94,7 @@ class Grafana(Configured):
     def restore(self, part: Part, reader: Reader, tell: Tell) -> None:
         """Keep the content in the working directory; a scratch Grafana gets it, and only it."""
         content = read_part(part, reader)
-        beside = self._copy.with_suffix(".part")
-        beside.write_bytes(written(content))
-        beside.replace(self._copy)
+        self.keep(written(content))
         if self.settings.scratch:
             self._fill(content)
         tell(f"{self.name}: {_counted(content)} kept")
@@ -112,7 +105,7 @@ class Grafana(Configured):
         if self.settings.scratch:
             held = read(self._api, self.settings, borrowed(expected)).content
         else:
-            held = self._kept() if self._copy.is_file() else Content()
+            held = self._kept() if self.copy.is_file() else Content()
         measured = figures(held)
         found.figures(part.figures, measured)
         differ(found, expected, held)
@@ -173,16 +166,12 @@ class Grafana(Configured):
         """Delete the copy in the working directory; a scratch Grafana loses everything that people make."""
         if self.settings.scratch:
             self._empty()
-        self._copy.unlink(missing_ok=True)
+        self.copy.unlink(missing_ok=True)
         return f"{self.name}: the copy was deleted from {self.work}"
 
     @cached_property
     def _api(self) -> Api:
         return Api(self.settings)
-
-    @property
-    def _copy(self) -> Path:
-        return self.work / f"{self.name}.grafana.json"
 
     @property
     def _plan(self) -> Path:
@@ -194,13 +183,13 @@ class Grafana(Configured):
 
     def _kept(self) -> Content:
         try:
-            return Content.model_validate_json(self._copy.read_bytes())
+            return Content.model_validate_json(self.copy.read_bytes())
         except OSError:
             raise RecoveryError(
                 f"{self.name}: no copy of its content in {self.work}; run restore first, with the same directory"
             ) from None
         except ValidationError as error:
-            raise RecoveryError(f"{self._copy}: cannot be read; run restore again") from error
+            raise RecoveryError(f"{self.copy}: cannot be read; run restore again") from error
 
     def _planned(self) -> _Plan:
         if not self._plan.is_file():
@@ -209,9 +198,7 @@ class Grafana(Configured):
         return _Plan(frozenset((kind, name) for kind, name in found["made"]), whole=found["whole"])
 
     def _write_plan(self, plan: _Plan) -> None:
-        beside = self._plan.with_suffix(".part")
-        beside.write_text(json.dumps({"made": sorted(plan.made), "whole": plan.whole}), encoding="utf-8")
-        beside.replace(self._plan)
+        put(self._plan, json.dumps({"made": sorted(plan.made), "whole": plan.whole}).encode())
 
     def _make(self, live: Live, missing: dict[Key, Item], half: dict[Key, Item], ours: frozenset[Key]) -> None:
         making = Making(self._api, live)
