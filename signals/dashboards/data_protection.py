@@ -8,8 +8,8 @@ from signals import recovery_metrics as names
 from signals.dashboards.data_retention import claims, logs, prometheus
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Board, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.panels import stat
-from signals.dashboards.room import ALL, NONE, STACK, lines, object_store, still_told
+from signals.dashboards.panels import stat, timeseries
+from signals.dashboards.room import ALL, NONE, STACK, object_store, still_told
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, chosen
 from signals.pushed_jobs import JOB_PERIOD, JOB_SUCCESS
 from signals.rules.recovery import PREDICTED
@@ -166,39 +166,43 @@ def _over_time(inputs: BoardInputs, aims: RecoveryAims) -> Row:
     return Row(
         title="Over time",
         panels=(
-            lines(
+            timeseries(
                 "Age of the newest point",
-                Unit.SECONDS,
+                {"{{cluster}}": f"max by (cluster) (time() - {_kept(names.LAST_POINT)})"},
                 "Saw teeth: one for each point. A line that goes on rising tells when points stopped.",
-                (f"max by (cluster) (time() - {_kept(names.LAST_POINT)})", "{{cluster}}"),
-                limits=Limits(warn=aims.rpo_seconds),
+                Unit.SECONDS,
+                Limits(warn=aims.rpo_seconds),
                 links=runbook(inputs, "recovery-point"),
                 empty=_POINT,
             ),
-            lines(
+            timeseries(
                 "Predicted time of a restore",
-                Unit.SECONDS,
+                {"{{cluster}}": f"max by (cluster) ({chosen(PREDICTED)})"},
                 "Data that grows, or a verification that became slow: the two panels below tell which.",
-                (f"max by (cluster) ({chosen(PREDICTED)})", "{{cluster}}"),
-                limits=Limits(warn=aims.rto_seconds),
+                Unit.SECONDS,
+                Limits(warn=aims.rto_seconds),
                 links=runbook(inputs, "recovery-slow"),
                 empty="a verification was good",
             ),
-            lines(
+            timeseries(
                 "Size by store",
-                Unit.BYTES,
+                {
+                    "{{cluster}} {{store}}": _by("cluster, store", names.POINT_BYTES),
+                    "{{cluster}} added to the target": _by("cluster", names.NEW_BYTES),
+                },
                 "Of the newest point, before what is equal is stored once. A step down: a store lost data.",
-                (_by("cluster, store", names.POINT_BYTES), "{{cluster}} {{store}}"),
-                (_by("cluster", names.NEW_BYTES), "{{cluster}} added to the target"),
+                Unit.BYTES,
                 links=runbook(inputs, "recovery-shrank"),
                 empty=_POINT,
             ),
-            lines(
+            timeseries(
                 "Time of the jobs",
-                Unit.SECONDS,
+                {
+                    "{{cluster}} {{store}}": read,
+                    "{{cluster}} verification": checked,
+                },
                 "To read each store for a point, and to restore and compare one.",
-                (read, "{{cluster}} {{store}}"),
-                (checked, "{{cluster}} verification"),
+                Unit.SECONDS,
                 links=runbook(inputs, "recovery-slow"),
                 empty=_POINT,
             ),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Good, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.panels import stat
-from signals.dashboards.room import MOUNTED, NONE, STACK, claims_free, lines
+from signals.dashboards.panels import stat, timeseries
+from signals.dashboards.room import MOUNTED, NONE, STACK, claims_free
 from signals.dashboards.variables import chosen
 from signals.rules.prometheus import STORED
 
@@ -94,13 +94,14 @@ def prometheus(inputs: BoardInputs) -> Row:
                 NONE,
                 links=runbook(inputs, "prometheus-history-cut-by-size"),
             ),
-            lines(
+            timeseries(
                 "Storage of metrics",
-                Unit.RATIO,
+                {"{{cluster}} {{instance}}": f"max by (cluster, instance) ({share})"},
                 "Of the retention by size.",
-                (f"max by (cluster, instance) ({share})", "{{cluster}} {{instance}}"),
-                limits=Limits(warn=1.0, bad=1.1),
+                Unit.RATIO,
+                Limits(warn=1.0, bad=1.1),
                 links=runbook(inputs, "prometheus-storage"),
+                high=1,
             ),
         ),
         needs=frozenset({"prometheus"}),

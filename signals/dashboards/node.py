@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from signals.dashboards.drawing import lines, listed, number
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Board, Good, Limits, Row, Unit, Variable
 from signals.dashboards.node_gpus import gpus, pods
 from signals.dashboards.node_network import clock_and_kernel, network, rdma
 from signals.dashboards.node_series import BY, EXPORTER, MOUNT, PSI, every, of
+from signals.dashboards.panels import stat, table, timeseries
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, FLEET_CHOICE
 
 if TYPE_CHECKING:
@@ -56,41 +56,41 @@ def _state(inputs: BoardInputs, limits: Thresholds) -> Row:
     return Row(
         title="State",
         panels=(
-            number(
+            stat(
                 "Nodes that answer",
-                Unit.RATIO,
                 f"sum({answers}) / count({answers})",
                 "Share of the chosen nodes whose node-exporter answers. Below one, the rest of this board is blind "
                 "for a node: look whether it is there at all.",
-                limits=Limits(warn=1.0, good=Good.HIGH),
+                Unit.RATIO,
+                Limits(warn=1.0, good=Good.HIGH),
                 links=runbook(inputs, "scrape-target-down"),
             ),
             *ready,
-            number(
+            stat(
                 "Shortest uptime",
-                Unit.SECONDS,
                 f"min(time() - {every('node_boot_time_seconds', BY)})",
                 "Since the start of the node that was started last. Minutes: it was restarted, perhaps by itself.",
+                Unit.SECONDS,
             ),
-            number(
+            stat(
                 "Processors, busiest node",
-                Unit.RATIO,
                 f"max({of('node:cpu_used:ratio')})",
                 "Time that processors did not idle, wait for a disk, or lose to other virtual machines.",
-            ),
-            number(
-                "Memory, fullest node",
                 Unit.RATIO,
+            ),
+            stat(
+                "Memory, fullest node",
                 f"max({of('node:memory_used:ratio')})",
                 "Page cache counts as free. A full node is well used until something is killed or stands still.",
-            ),
-            number(
-                "Fullest file system",
                 Unit.RATIO,
+            ),
+            stat(
+                "Fullest file system",
                 f"max({_writable(of('node:filesystem_used:ratio'))})",
                 "At the first colour it is watched for filling up within a day, at the second it is an emergency. "
                 "Which it is: below.",
-                limits=Limits(warn=1 - limits.filesystem_free_low, bad=1 - limits.filesystem_free_critical),
+                Unit.RATIO,
+                Limits(warn=1 - limits.filesystem_free_low, bad=1 - limits.filesystem_free_critical),
                 links=runbook(inputs, "node-filesystem"),
             ),
         ),
@@ -101,12 +101,12 @@ def _ready() -> tuple[Panel]:
     condition = 'condition="Ready", status="true"'
     ready = every("kube_node_status_condition", BY, condition)
     return (
-        number(
+        stat(
             "Nodes that are ready",
-            Unit.RATIO,
             f"sum({ready}) / count({ready})",
             "As the API server sees it. Below one, pods leave the node after five minutes: ask its kubelet.",
-            limits=Limits(warn=1.0, good=Good.HIGH),
+            Unit.RATIO,
+            Limits(warn=1.0, good=Good.HIGH),
         ),
     )
 
@@ -116,12 +116,13 @@ def _alerts(inputs: BoardInputs) -> Row:
     return Row(
         title="Alerts",
         panels=(
-            listed(
+            table(
                 "Alerts about these nodes",
                 f"count by (severity, alertname, node) ({firing})",
                 "What fires now, with how many devices or pods it is about. Begin with the lowest number of P.",
                 empty="no alert about these nodes fires",
                 links=runbook(inputs, "README"),
+                width=24,
             ),
         ),
     )
@@ -135,42 +136,41 @@ def _processors(inputs: BoardInputs, limits: Thresholds) -> Row:
     return Row(
         title="Processors and memory",
         panels=(
-            lines(
+            timeseries(
                 "Processor time",
-                Unit.RATIO,
-                ((f"avg by ({BY}, mode) (rate({modes}[$__rate_interval]))", "{{node}} {{mode}}"),),
+                {"{{node}} {{mode}}": f"avg by ({BY}, mode) (rate({modes}[$__rate_interval]))"},
                 "Share of all processors by what they do. Much iowait: a disk is slow. Much steal: the host is "
                 "overbooked. Much system: many small packets or files.",
+                Unit.RATIO,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Memory used",
-                Unit.RATIO,
-                ((of("node:memory_used:ratio"), "{{node}}"),),
+                {"{{node}}": of("node:memory_used:ratio")},
                 "Above the line the kernel's kills are for want of the node's memory, below it for a container's own "
                 "limit.",
-                limits=Limits(warn=1 - limits.memory_available_low),
+                Unit.RATIO,
+                Limits(warn=1 - limits.memory_available_low),
                 links=memory,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Standing still",
-                Unit.RATIO,
-                tuple(
-                    (f"max by ({BY}) (rate({of(metric)}[10m]))", f"{{{{node}}}} {what}")
+                {
+                    f"{{{{node}}}} {what}": f"max by ({BY}) (rate({of(metric)}[10m]))"
                     for metric, what in zip(stalled, ("memory", "disks"), strict=True)
-                ),
+                },
                 "Share of time in which no process got on, for waiting for memory or a disk. Move work away from the "
                 "node; a checkpoint stalls disks for minutes, by design.",
-                limits=Limits(warn=limits.pressure_stalled_high),
+                Unit.RATIO,
+                Limits(warn=limits.pressure_stalled_high),
                 links=memory,
                 empty=PSI,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Kills for want of memory",
-                Unit.COUNT,
-                ((kills, "{{node}}"),),
+                {"{{node}}": kills},
                 "Processes that the kernel killed within five minutes, for the node's memory or a container's limit.",
                 links=memory,
             ),
@@ -182,46 +182,48 @@ def _disks(inputs: BoardInputs, limits: Thresholds) -> Row:
     free, whole = of("node_filesystem_files_free"), of("node_filesystem_files")
     inodes = f"1 - min by ({MOUNT}) ({free}) / max by ({MOUNT}) ({whole} > 0)"
     full = runbook(inputs, "node-filesystem")
-    moved = (
-        (f"max by ({BY}, device) (rate({of(f'node_disk_{what}_bytes_total')}[$__rate_interval]))", f"{legend} {what}")
-        for what, legend in (("read", "{{node}} {{device}}"), ("written", "{{node}} {{device}}"))
-    )
+    moved = {
+        f"{{{{node}}}} {{{{device}}}} {what}": (
+            f"max by ({BY}, device) (rate({of(f'node_disk_{what}_bytes_total')}[$__rate_interval]))"
+        )
+        for what in ("read", "written")
+    }
     busy = of("node_disk_io_time_seconds_total")
     return Row(
         title="Disks",
         panels=(
-            lines(
+            timeseries(
                 "Space used",
-                Unit.RATIO,
-                ((_writable(of("node:filesystem_used:ratio")), "{{node}} {{mountpoint}}"),),
+                {"{{node}} {{mountpoint}}": _writable(of("node:filesystem_used:ratio"))},
                 "Of file systems that can be written to. When one is full writes fail, and before that the kubelet "
                 "evicts pods: delete checkpoints, datasets, images.",
-                limits=Limits(warn=1 - limits.filesystem_free_low, bad=1 - limits.filesystem_free_critical),
+                Unit.RATIO,
+                Limits(warn=1 - limits.filesystem_free_low, bad=1 - limits.filesystem_free_critical),
                 links=full,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Inodes used",
-                Unit.RATIO,
-                ((_writable(inodes), "{{node}} {{mountpoint}}"),),
+                {"{{node}} {{mountpoint}}": _writable(inodes)},
                 "Without a free one no file can be made, however much space is left. Look for millions of small files.",
-                limits=Limits(warn=1 - limits.inodes_free_low),
+                Unit.RATIO,
+                Limits(warn=1 - limits.inodes_free_low),
                 links=full,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Disks busy",
-                Unit.RATIO,
-                ((f"max by ({BY}, device) (rate({busy}[$__rate_interval]))", "{{node}} {{device}}"),),
+                {"{{node}} {{device}}": f"max by ({BY}, device) (rate({busy}[$__rate_interval]))"},
                 "Share of time in which a disk had something to do. One that is busy and moves little is failing, or "
                 "reads at random; fast disks do many things at once and are not full at one.",
+                Unit.RATIO,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Read and written",
-                Unit.BYTES_PER_SECOND,
-                tuple(moved),
+                moved,
                 "Bytes a second of each disk. Training that waits for data reads less than before; checkpoints write.",
+                Unit.BYTES_PER_SECOND,
             ),
         ),
     )

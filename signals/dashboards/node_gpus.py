@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from signals.catalogue.labels import INFO_METRIC
-from signals.dashboards.drawing import lines, listed, number
 from signals.dashboards.links import log_lines, run_page, runbook
 from signals.dashboards.model import Good, Kind, Limits, Panel, Query, Row, Unit
 from signals.dashboards.node_series import BY, every, of
+from signals.dashboards.panels import stat, table, timeseries
 from signals.dashboards.variables import chosen
 from signals.rules.gpu_labels import DEVICE, GPU, POD
 from signals.rules.gpu_xid import CLASSIFIED
@@ -38,13 +38,13 @@ def _present(inputs: BoardInputs) -> tuple[Panel, ...]:
     seen = f"sum({of('node:gpu_devices:count')}) * {inputs.rules.thresholds.gpu_replicas}"
     should = f"sum({of('node:gpu_capacity:sum')})"
     return (
-        number(
+        stat(
             "GPUs present",
-            Unit.RATIO,
             f"({seen} or 0 * {should}) / ({should} > 0)",
             "Devices that dcgm-exporter sees, of those that the nodes have. Below one a board fell off its bus, or "
             "the exporter does not answer: then the panels about GPUs are blind.",
-            limits=Limits(warn=1.0, good=Good.HIGH),
+            Unit.RATIO,
+            Limits(warn=1.0, good=Good.HIGH),
             links=runbook(inputs, "gpu-lost"),
         ),
     )
@@ -54,18 +54,18 @@ def _with_xid(inputs: BoardInputs) -> Panel:
     """Zero is told of GPUs that are watched now, and of no others."""
     told = of(CLASSIFIED, 'class!="info"')
     found = f"count(group by ({BY}, UUID) (max_over_time({told}[$__range])))"
-    return number(
+    return stat(
         "GPUs with an XID",
-        Unit.COUNT,
         f"{found}\nor\n0 * sum({of('node:gpus:count')})",
         "In the board's time, but for codes that need nothing. Which and what to do: the table of XIDs.",
-        limits=Limits(warn=1.0),
+        Unit.COUNT,
+        Limits(warn=1.0),
         links=runbook(inputs, "gpu-xid"),
     )
 
 
 def _xids(inputs: BoardInputs) -> Panel:
-    return listed(
+    return table(
         "XIDs",
         f"max by ({GPU}, xid, class, action) (max_over_time({of(CLASSIFIED)}[$__range]))",
         "Of the board's time, with the action that NVIDIA's catalogue asks for.",
@@ -78,29 +78,29 @@ def _xids(inputs: BoardInputs) -> Panel:
 def _use(inputs: BoardInputs) -> tuple[Panel, ...]:
     limits = inputs.rules.thresholds
     return (
-        lines(
+        timeseries(
             "GPU temperature",
-            Unit.CELSIUS,
-            ((every("DCGM_FI_DEV_GPU_TEMP", GPU), _AT_GPU),),
+            {_AT_GPU: every("DCGM_FI_DEV_GPU_TEMP", GPU)},
             "Above the line a GPU slows down soon; models that a stack's settings name have a line of their own. "
             "One hot GPU: its fan, pump or cold plate. All hot: the air at the inlet.",
-            limits=Limits(warn=limits.gpu_temperature_celsius),
+            Unit.CELSIUS,
+            Limits(warn=limits.gpu_temperature_celsius),
             links=runbook(inputs, "gpu-hot"),
             width=8,
         ),
-        lines(
+        timeseries(
             "GPU power",
-            Unit.WATTS,
-            ((every("DCGM_FI_DEV_POWER_USAGE", GPU), _AT_GPU),),
+            {_AT_GPU: every("DCGM_FI_DEV_POWER_USAGE", GPU)},
             "Of boards. One that draws less than its neighbours in the same job waits, or is held back.",
+            Unit.WATTS,
             width=8,
         ),
-        lines(
+        timeseries(
             "GPU utilization",
-            Unit.RATIO,
-            ((every("gpu:utilization:ratio", DEVICE), f"{_AT_GPU} {{{{GPU_I_ID}}}}"),),
+            {f"{_AT_GPU} {{{{GPU_I_ID}}}}": every("gpu:utilization:ratio", DEVICE)},
             "Of boards, or of the instances that MIG made of them. Time in which any kernel ran: one and little "
             "power is a collective that waits.",
+            Unit.RATIO,
             links=runbook(inputs, "gpu-utilization-low"),
             width=8,
             high=1,
@@ -112,23 +112,23 @@ def _held_back(inputs: BoardInputs) -> tuple[Panel, ...]:
     limits, found = inputs.rules.thresholds, runbook(inputs, "gpu-throttled")
     heat, power = (of(f"DCGM_FI_DEV_{what}_VIOLATION") for what in ("THERMAL", "POWER"))
     return (
-        lines(
+        timeseries(
             "Clocks held back by heat",
-            Unit.RATIO,
-            ((f"max by ({GPU}) (rate({heat}[10m])) / 1e9", _AT_GPU),),
+            {_AT_GPU: f"max by ({GPU}) (rate({heat}[10m])) / 1e9"},
             "Share of time. In training, all ranks wait for the one that is held back: look at its cooling.",
-            limits=Limits(warn=limits.gpu_thermal_throttle),
+            Unit.RATIO,
+            Limits(warn=limits.gpu_thermal_throttle),
             links=found,
             empty=_VIOLATIONS,
             high=1,
         ),
-        lines(
+        timeseries(
             "Clocks held back by the power limit",
-            Unit.RATIO,
-            ((f"max by ({GPU}) (rate({power}[30m])) / 1e9", _AT_GPU),),
+            {_AT_GPU: f"max by ({GPU}) (rate({power}[30m])) / 1e9"},
             "Share of time. Some is normal under full load; above the line the limit is too low, or the rack is "
             "short of power.",
-            limits=Limits(warn=limits.gpu_power_throttle),
+            Unit.RATIO,
+            Limits(warn=limits.gpu_power_throttle),
             links=found,
             empty=_VIOLATIONS,
             high=1,
@@ -155,9 +155,8 @@ def _here() -> str:
 def _running() -> Panel:
     phase = chosen("kube_pod_status_phase", 'phase="Running"')
     running = f"max by ({POD}) ({phase}) == 1"
-    return number(
+    return stat(
         "Pods that run",
-        Unit.COUNT,
         f"count({_here()}\nand on ({POD})\n{running})",
         "On the chosen nodes. None, and nodes that are ready: they are cordoned or tainted, or nobody needs them.",
     )
@@ -172,9 +171,8 @@ def _restarts(inputs: BoardInputs) -> Panel:
     container, restarts = f"{POD}, uid, container", chosen("kube_pod_container_status_restarts_total")
     now, before = (f"max by ({container}) ({restarts}{at})" for at in ("", " offset 1h"))
     young = f"{now} and on ({POD}, uid) time() - {chosen('kube_pod_start_time')} < 3600"
-    return number(
+    return stat(
         "Restarts within an hour",
-        Unit.COUNT,
         f"sum(\n({now} - {before} or {young} or 0 * {now})\nand on ({POD})\n{_here()}\n)",
         "Of containers on the chosen nodes. Many on one node alone: it is the node's fault.",
         links=runbook(inputs, "kubernetes-pod"),
@@ -206,9 +204,10 @@ def _whose(inputs: BoardInputs) -> Panel:
     phase = f"max by ({POD}, phase) ({chosen('kube_pod_status_phase')}) == 1"
     pod = f"({phase})\n* on ({POD}) group_left (node)\n{_here()}"
     named = f"({pod})\n* on ({POD}) group_left ({_IDENTITY})\n{chosen(INFO_METRIC)}"
-    return listed(
+    return table(
         "Pods on these nodes",
         f"count by (cluster, node, namespace, pod, phase, {_IDENTITY}) (\n({named})\nor on ({POD})\n({pod})\n)",
         "With the team and the run that a pod names: who is hit when the node is taken out.",
         links=run_page(inputs),
+        width=24,
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from signals.dashboards.drawing import lines
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Limits, Row, Unit
 from signals.dashboards.node_series import BY, RDMA, every, of
+from signals.dashboards.panels import timeseries
 
 if TYPE_CHECKING:
     from signals.dashboards.inputs import BoardInputs
@@ -21,34 +21,34 @@ _FEWEST_PER_SECOND: Final = 10
 
 def network(inputs: BoardInputs) -> Row:
     """Ethernet."""
-    moved = tuple(
-        (
-            f"max by ({_DEVICE}) (rate({of(f'node_network_{way}_bytes_total')}[$__rate_interval]))",
-            f"{{{{node}}}} {{{{device}}}} {does}",
+    ways = (("receive", "received"), ("transmit", "sent"))
+    moved = {
+        f"{{{{node}}}} {{{{device}}}} {does}": (
+            f"max by ({_DEVICE}) (rate({of(f'node_network_{way}_bytes_total')}[$__rate_interval]))"
         )
-        for way, does in (("receive", "received"), ("transmit", "sent"))
-    )
-    lost = tuple(
-        (_share_lost(what, way), f"{{{{node}}}} {{{{device}}}} {does}, {how}")
+        for way, does in ways
+    }
+    lost = {
+        f"{{{{node}}}} {{{{device}}}} {does}, {how}": _share_lost(what, way)
         for what, how in (("errs", "damaged"), ("drop", "dropped"))
-        for way, does in (("receive", "received"), ("transmit", "sent"))
-    )
+        for way, does in ways
+    }
     return Row(
         title="Network",
         panels=(
-            lines(
+            timeseries(
                 "Received and sent",
-                Unit.BYTES_PER_SECOND,
                 moved,
                 "Bytes a second of each network device; those of pods are not among them.",
+                Unit.BYTES_PER_SECOND,
             ),
-            lines(
+            timeseries(
                 "Packets lost",
-                Unit.RATIO,
                 lost,
                 "Share of packets that were damaged (cable, transceiver) or dropped (buffers, an overloaded switch), "
                 "of devices with more than ten a second.",
-                limits=Limits(warn=inputs.rules.thresholds.network_errors_high),
+                Unit.RATIO,
+                Limits(warn=inputs.rules.thresholds.network_errors_high),
                 links=runbook(inputs, "node-network"),
                 empty="a device moves more than ten packets a second",
             ),
@@ -65,36 +65,35 @@ def _share_lost(what: str, way: str) -> str:
 
 def rdma(inputs: BoardInputs) -> Row:
     """InfiniBand and RoCE, by port."""
-    moved = tuple(
-        (f"max by ({_PORT}) (rate({of(f'node_infiniband_port_data_{way}_bytes_total')}[5m]))", f"{_AT_PORT} {way}")
+    moved = {
+        f"{_AT_PORT} {way}": f"max by ({_PORT}) (rate({of(f'node_infiniband_port_data_{way}_bytes_total')}[5m]))"
         for way in ("received", "transmitted")
-    )
-    errors = tuple(
-        (f"max by ({_PORT}) (increase({of(f'node_infiniband_{name}_total')}[1h]))", f"{_AT_PORT} {what}")
+    }
+    errors = {
+        f"{_AT_PORT} {what}": f"max by ({_PORT}) (increase({of(f'node_infiniband_{name}_total')}[1h]))"
         for name, what in (
             ("link_downed", "went down"),
             ("local_link_integrity_errors", "local errors"),
             ("excessive_buffer_overrun_errors", "overruns"),
             ("port_errors_received", "received with errors"),
         )
-    )
+    }
     timeouts = of("node_infiniband_local_ack_timeout_errors_total")
     found = runbook(inputs, "node-rdma")
     return Row(
         title="RDMA",
         panels=(
-            lines(
+            timeseries(
                 "Moved over RDMA",
-                Unit.BYTES_PER_SECOND,
                 moved,
                 "All ranks move as much as the slowest port lets them: look for the one that is below its neighbours.",
+                Unit.BYTES_PER_SECOND,
                 links=found,
                 empty=RDMA,
                 width=8,
             ),
-            lines(
+            timeseries(
                 "RDMA errors within an hour",
-                Unit.COUNT,
                 errors,
                 "More than ten an hour slow every rank down; a port that went down hangs collectives. Look at cable, "
                 "transceiver, switch port.",
@@ -102,12 +101,12 @@ def rdma(inputs: BoardInputs) -> Row:
                 empty=RDMA,
                 width=8,
             ),
-            lines(
+            timeseries(
                 "RDMA packets not confirmed",
-                Unit.PER_SECOND,
-                ((f"max by ({_PORT}) (rate({timeouts}[10m]))", _AT_PORT),),
+                {_AT_PORT: f"max by ({_PORT}) (rate({timeouts}[10m]))"},
                 "A peer or switch is gone, or there is congestion without flow control (PFC, ECN) on RoCE.",
-                limits=Limits(warn=inputs.rules.thresholds.rdma_timeouts_per_second),
+                Unit.PER_SECOND,
+                Limits(warn=inputs.rules.thresholds.rdma_timeouts_per_second),
                 links=found,
                 empty=RDMA,
                 width=8,
@@ -127,25 +126,25 @@ def clock_and_kernel(inputs: BoardInputs) -> Row:
     return Row(
         title="Clock and kernel",
         panels=(
-            lines(
+            timeseries(
                 "Clock against Prometheus",
-                Unit.SECONDS,
-                ((f"max by ({BY}) (abs(timestamp({clock}) - {clock}))", "{{node}}"),),
+                {"{{node}}": f"max by ({BY}) (abs(timestamp({clock}) - {clock}))"},
                 "Certificates, leases and the order of logs and traces depend on it. If all nodes differ, the clock "
                 "of Prometheus' own node is the wrong one.",
-                limits=Limits(warn=limits.clock_skew_seconds),
+                Unit.SECONDS,
+                Limits(warn=limits.clock_skew_seconds),
                 links=runbook(inputs, "node-clock"),
             ),
-            lines(
+            timeseries(
                 "Kernel tables used",
-                Unit.RATIO,
-                tuple(
-                    (f"{every(used, BY)} / min by ({BY}) ({of(most)} > 0)", f"{{{{node}}}} {what}")
+                {
+                    f"{{{{node}}}} {what}": f"{every(used, BY)} / min by ({BY}) ({of(most)} > 0)"
                     for what, used, most in tables
-                ),
+                },
                 "Of the connections that the kernel tracks and of the files that it lets be open. Beyond them new "
                 "ones fail: find what leaks, or raise the limit.",
-                limits=Limits(warn=limits.kernel_table_high),
+                Unit.RATIO,
+                Limits(warn=limits.kernel_table_high),
                 links=runbook(inputs, "node-kernel-table"),
                 high=1,
                 rare={"{{node}} connections": "the kernel tracks connections"},

@@ -49,6 +49,7 @@ def timeseries(  # noqa: PLR0913  # one parameter per field of the record that v
     *,
     links: tuple[Link, ...] = (),
     empty: str = "",
+    width: int = 12,
     high: float | None = None,
     rare: Mapping[str, str] = ALWAYS,
 ) -> Panel:
@@ -62,7 +63,7 @@ def timeseries(  # noqa: PLR0913  # one parameter per field of the record that v
         limits=limits,
         links=links,
         empty=empty,
-        width=12,
+        width=width,
         high=high,
     )
 
@@ -75,6 +76,7 @@ def table(
     *,
     links: tuple[Link, ...] = (),
     empty: str = "",
+    width: int = 12,
 ) -> Panel:
     """A row for each series that there is now, its labels and its value."""
     return Panel(
@@ -85,5 +87,5 @@ def table(
         queries=(Query(expr=expr, instant=True),),
         links=links,
         empty=empty,
-        width=12,
+        width=width,
     )

@@ -1,12 +1,11 @@
-"""What boards about stores share: lines over time, how a counter grew, the room in claims and in the object store."""
+"""What boards about stores share: how a counter grew, the room in claims and in the object store."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from signals.dashboards import drawing
 from signals.dashboards.model import Good, Limits, Panel, Row, Unit
-from signals.dashboards.panels import stat
+from signals.dashboards.panels import stat, timeseries
 from signals.dashboards.variables import chosen
 
 if TYPE_CHECKING:
@@ -22,20 +21,6 @@ ALL: Final = Limits(warn=1.0, good=Good.HIGH)
 """Of a share that is the whole on a good day."""
 _STORE: Final = 'job="object-store"'
 _STORED: Final = "the first object of a bucket"
-
-
-def lines(  # one parameter per field of the record that varies
-    title: str,
-    unit: Unit,
-    meaning: str,
-    *queries: tuple[str, str],
-    limits: Limits | None = None,
-    links: tuple[Link, ...] = (),
-    empty: str = "",
-) -> Panel:
-    """Values over time. queries: expression and legend of each."""
-    high = 1 if unit is Unit.RATIO else None
-    return drawing.lines(title, unit, queries, meaning, limits=limits, links=links, empty=empty, high=high)
 
 
 def grown(selector: str, job: str) -> str:
@@ -75,15 +60,14 @@ def object_store(limits: Thresholds, links: tuple[Link, ...]) -> Row:
             disk(limits, links),
             _volumes(limits, links),
             _closed(links),
-            lines(
+            timeseries(
                 "Object store: objects",
-                Unit.BYTES,
+                {
+                    "{{cluster}} {{collection}}": f"sum by (cluster, collection) (max by ({STACK}, collection, type) "
+                    f"({chosen('SeaweedFS_volumeServer_total_disk_size', _STORE)}))"
+                },
                 "By bucket, what is not yet cleaned away included. A step tells which bucket fills the claim.",
-                (
-                    f"sum by (cluster, collection) (max by ({STACK}, collection, type) "
-                    f"({chosen('SeaweedFS_volumeServer_total_disk_size', _STORE)}))",
-                    "{{cluster}} {{collection}}",
-                ),
+                Unit.BYTES,
                 empty=_STORED,
             ),
         ),

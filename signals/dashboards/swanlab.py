@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Board, Good, Kind, Limits, Panel, Query, Row, Unit
-from signals.dashboards.panels import stat
-from signals.dashboards.room import ALL, MOUNTED, NONE, STACK, claims_free, disk, lines, still_told
+from signals.dashboards.panels import stat, timeseries
+from signals.dashboards.room import ALL, MOUNTED, NONE, STACK, claims_free, disk, still_told
 from signals.dashboards.swanlab_delivery import buffer, clickhouse
 from signals.dashboards.swanlab_runs import runs
 from signals.dashboards.variables import CLUSTER, ENVIRONMENT, TEAM, chosen
@@ -136,29 +136,31 @@ def _answers(inputs: BoardInputs) -> Row:
                 width=12,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Answers over time",
-                Unit.RATIO,
+                {"{{cluster}} {{part}}": f"avg by (cluster, part) ({_share('.+')})"},
                 "Since when, and what fell first: a store before those that need it.",
-                (f"avg by (cluster, part) ({_share('.+')})", "{{cluster}} {{part}}"),
-                limits=ALL,
+                Unit.RATIO,
+                ALL,
                 links=links,
+                high=1,
             ),
-            lines(
+            timeseries(
                 "Time of an answer",
-                Unit.SECONDS,
+                {"{{cluster}} {{part}}": f"max by (cluster, part) ({took})"},
                 "The slower of two gates. A part that becomes slow is short of processor time, or waits for its store.",
-                (f"max by (cluster, part) ({took})", "{{cluster}} {{part}}"),
+                Unit.SECONDS,
                 links=links,
                 empty="the gate has asked a part",
             ),
-            lines(
+            timeseries(
                 "Sources of this board",
-                Unit.RATIO,
+                {"{{cluster}} {{job}}": f"min by (cluster, job) ({scraped})"},
                 "Share of targets that are scraped. Where one is missing, its panels are empty, and nothing is known.",
-                (f"min by (cluster, job) ({scraped})", "{{cluster}} {{job}}"),
-                limits=ALL,
+                Unit.RATIO,
+                ALL,
                 links=runbook(inputs, "scrape-target-down"),
+                high=1,
             ),
         ),
     )
@@ -184,11 +186,11 @@ def _requests(inputs: BoardInputs) -> Row:
                 empty="the first request of that kind",
             ),
             disk(inputs.rules.thresholds, links),
-            lines(
+            timeseries(
                 "Object store: requests",
-                Unit.PER_SECOND,
+                {"{{cluster}} {{code}}": rate.format(by="cluster, code", series=every)},
                 "By answer. 403 are strangers, 5xx are the store's own faults.",
-                (rate.format(by="cluster, code", series=every), "{{cluster}} {{code}}"),
+                Unit.PER_SECOND,
                 links=links,
                 empty="the first request of that kind",
             ),
@@ -202,14 +204,15 @@ def _claims(inputs: BoardInputs) -> Row:
     return Row(
         title="Claims",
         panels=(
-            lines(
+            timeseries(
                 "Free space of SwanLab's claims",
-                Unit.RATIO,
+                {"{{cluster}} {{persistentvolumeclaim}}": f"min by (cluster, persistentvolumeclaim) ({free})"},
                 "Stores and delivery buffers. A full claim stops what writes to it.",
-                (f"min by (cluster, persistentvolumeclaim) ({free})", "{{cluster}} {{persistentvolumeclaim}}"),
-                limits=Limits(warn=inputs.rules.thresholds.volume_free_low, good=Good.HIGH),
+                Unit.RATIO,
+                Limits(warn=inputs.rules.thresholds.volume_free_low, good=Good.HIGH),
                 links=runbook(inputs, "kubernetes-storage"),
                 empty=MOUNTED,
+                high=1,
             ),
         ),
         needs=frozenset({"kubelet"}),

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Limits, Panel, Row, Unit
-from signals.dashboards.panels import stat
-from signals.dashboards.room import NONE, STACK, grown, lines
+from signals.dashboards.panels import stat, timeseries
+from signals.dashboards.room import NONE, STACK, grown
 from signals.dashboards.variables import chosen
 
 if TYPE_CHECKING:
@@ -30,20 +30,21 @@ def buffer(inputs: BoardInputs) -> Row:
         title="Delivery buffer",
         panels=(
             *_held(inputs),
-            lines(
+            timeseries(
                 "Fill of each buffer",
-                Unit.RATIO,
+                {"{{cluster}} {{instance}} {{component_id}}": _fill()},
                 "A line that rises is what ClickHouse does not take. At the top, SwanLab accepts no more points.",
-                (_fill(), "{{cluster}} {{instance}} {{component_id}}"),
-                limits=Limits(warn=high),
+                Unit.RATIO,
+                Limits(warn=high),
                 links=links,
                 empty=_FIRST,
+                high=1,
             ),
-            lines(
+            timeseries(
                 "Events into and out of the buffers",
-                Unit.PER_SECOND,
+                {f"{{{{cluster}}}} {what}": expr for expr, what in rates},
                 "What runs log, and what was handed to ClickHouse. Received above sent for long: the buffer fills.",
-                *((expr, f"{{{{cluster}}}} {what}") for expr, what in rates),
+                Unit.PER_SECOND,
                 links=links,
                 empty=_FIRST,
             ),
@@ -124,33 +125,33 @@ def clickhouse(inputs: BoardInputs) -> Row:
         title="ClickHouse",
         panels=(
             *_inserts(inputs),
-            lines(
+            timeseries(
                 "Statements",
-                Unit.PER_SECOND,
+                {
+                    f"{{{{cluster}}}} {name}": rate(name)
+                    for name in ("Query", "FailedQuery", "InsertQuery", "FailedInsertQuery")
+                },
                 "Failed ones beside all: a failed insert is tried again from the buffer.",
-                *((rate(name), f"{{{{cluster}}}} {name}") for name in ("Query", "FailedQuery", "InsertQuery")),
-                (rate("FailedInsertQuery"), "{{cluster}} FailedInsertQuery"),
+                Unit.PER_SECOND,
                 links=links,
             ),
-            lines(
+            timeseries(
                 "Parts",
-                Unit.COUNT,
+                {"{{cluster}}": gauge("PartsActive")},
                 "Of all tables. A line that only rises: merges do not keep up, and inserts will be held back.",
-                (gauge("PartsActive"), "{{cluster}}"),
                 links=links,
             ),
-            lines(
+            timeseries(
                 "Merges and statements that run",
-                Unit.COUNT,
+                {f"{{{{cluster}}}} {name}": gauge(name) for name in ("Merge", "Query", "DelayedInserts")},
                 "Statements that pile up wait for memory, processor time or disk, as merges do.",
-                *((gauge(name), f"{{{{cluster}}}} {name}") for name in ("Merge", "Query", "DelayedInserts")),
                 links=links,
             ),
-            lines(
+            timeseries(
                 "Memory of ClickHouse",
-                Unit.BYTES,
+                {"{{cluster}}": gauge("MemoryTracking")},
                 "What it asked for itself. Near the limit of its container statements fail, then it is killed.",
-                (gauge("MemoryTracking"), "{{cluster}}"),
+                Unit.BYTES,
                 links=links,
             ),
         ),

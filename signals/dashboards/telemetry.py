@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from signals.catalogue.otel_collector import GATEWAY, ITEMS
-from signals.dashboards.drawing import lines, listed, number
 from signals.dashboards.links import log_lines, runbook
 from signals.dashboards.model import Board, Good, Limits, Row, Unit
+from signals.dashboards.panels import stat, table, timeseries
 from signals.dashboards.telemetry_losses import COLLECTORS, PARTS, lost, lost_in_store, lost_on_the_way
 from signals.dashboards.telemetry_room import room, volume
 from signals.dashboards.telemetry_sampling import sampling
@@ -63,25 +63,25 @@ def _answers(inputs: BoardInputs) -> Panel:
     jobs = [job for job in PARTS if job in inputs.rules.jobs]
     there = chosen("up", f'job=~"{"|".join(jobs)}"')
     gone = "\n  or ".join(f"absent({chosen('up', f'job={chr(34)}{job}{chr(34)}')})" for job in jobs)
-    return number(
+    return stat(
         "Parts that answer",
-        Unit.RATIO,
         f"sum({there})\n/ (count({there}) + (count({gone}) or 0 * count({there})))",
         "Of collectors and stores. Below one, something is not there or does not answer, and what this board says of "
         "it is old.",
-        limits=Limits(warn=1.0, good=Good.HIGH),
+        Unit.RATIO,
+        Limits(warn=1.0, good=Good.HIGH),
         links=runbook(inputs, "scrape-target-down"),
     )
 
 
 def _lost(inputs: BoardInputs, signal: str) -> Panel:
-    return number(
+    return stat(
         f"{_NAMES[signal]} lost",
-        Unit.COUNT,
         lost_on_the_way(signal, "$__range", inputs.rules.jobs),
         "In the board's time: could not be read, did not fit a queue, or were refused for ever, also by the stack's "
         "own store. Nobody else has them. Where and since when: below.",
-        limits=Limits(warn=1.0),
+        Unit.COUNT,
+        Limits(warn=1.0),
         links=runbook(inputs, "telemetry-loss"),
     )
 
@@ -90,12 +90,12 @@ def _fullest(inputs: BoardInputs) -> Panel:
     size, most = (
         f"max_over_time({chosen(f'otelcol_exporter_queue_{what}', COLLECTORS)}[5m])" for what in ("size", "capacity")
     )
-    return number(
+    return stat(
         "Fullest queue",
-        Unit.RATIO,
         f"max({size} / {most})",
         "When it is full, things are thrown away. It fills while a backend is down, slow or read-only.",
-        limits=Limits(warn=inputs.rules.thresholds.telemetry_queue_high),
+        Unit.RATIO,
+        Limits(warn=inputs.rules.thresholds.telemetry_queue_high),
         links=runbook(inputs, "telemetry-loss"),
     )
 
@@ -103,12 +103,12 @@ def _fullest(inputs: BoardInputs) -> Panel:
 def _withheld(inputs: BoardInputs) -> Panel:
     """Both counts are read one after the other, so a moment may show any difference; minutes do not."""
     withheld = chosen(WITHHELD)
-    return number(
+    return stat(
         "Withheld by redaction",
-        Unit.COUNT,
         f"sum(min_over_time({withheld}[3m]) > 0)\nor\n0 * count({withheld})",
         "Since each collector was started: what redaction failed on, and so refused. Nothing goes on unredacted.",
-        limits=Limits(warn=1.0),
+        Unit.COUNT,
+        Limits(warn=1.0),
         links=runbook(inputs, "telemetry-redaction"),
         empty=_FIRST,
     )
@@ -119,12 +119,13 @@ def _alerts(inputs: BoardInputs) -> Row:
     return Row(
         title="Alerts",
         panels=(
-            listed(
+            table(
                 "Alerts about telemetry",
                 f"count by (severity, alertname, signal, cluster) ({firing})",
                 "What fires now. Begin with the lowest number of P.",
                 empty="no alert about telemetry fires",
                 links=runbook(inputs, "README"),
+                width=24,
             ),
         ),
     )
@@ -139,12 +140,12 @@ def _flow(inputs: BoardInputs) -> Row:
 
 def _stages(inputs: BoardInputs, signal: str) -> Panel:
     rates = chosen("job:telemetry_items:rate5m", f'signal="{signal}"')
-    return lines(
+    return timeseries(
         f"{_NAMES[signal]} by stage",
-        Unit.PER_SECOND,
-        ((f"sum by (cluster, job, stage) ({rates})", "{{cluster}} {{job}} {{stage}}"),),
+        {"{{cluster}} {{job}} {{stage}}": f"sum by (cluster, job, stage) ({rates})"},
         "Agents pass on to the gateway, the gateway to its backends: each exporter and each way in counts. `refused` "
         "waits with whoever sent it, for a while; `filtered` was dropped on purpose; `failed` and `lost` are gone.",
+        Unit.PER_SECOND,
         links=runbook(inputs, "telemetry-collector"),
         empty=_FIRST,
         width=8,
@@ -153,18 +154,18 @@ def _stages(inputs: BoardInputs, signal: str) -> Panel:
 
 def _losses(inputs: BoardInputs) -> Panel:
     by = " by (cluster, job)"
-    own = tuple((lost(signal, "5m", by), f"{{{{cluster}}}} {{{{job}}}} {signal}") for signal in ITEMS)
-    stores = tuple(
-        (expr, f"{{{{cluster}}}} {{{{job}}}} {signal}")
+    own = {f"{{{{cluster}}}} {{{{job}}}} {signal}": lost(signal, "5m", by) for signal in ITEMS}
+    stores = {
+        f"{{{{cluster}}}} {job} {signal}": expr
         for signal in ITEMS
-        for expr in lost_in_store(signal, "5m", inputs.rules.jobs, by)
-    )
-    return lines(
+        for job, expr in lost_in_store(signal, "5m", inputs.rules.jobs, by).items()
+    }
+    return timeseries(
         "Lost within five minutes",
-        Unit.COUNT,
-        (*own, *stores),
+        {**own, **stores},
         "Since when, and by which part. `jaeger` and `victoria-logs` had answered for what they threw away.",
-        limits=Limits(warn=1.0),
+        Unit.COUNT,
+        Limits(warn=1.0),
         links=(
             *runbook(inputs, "telemetry-loss"),
             *log_lines(inputs, '"k8s.container.name":="${__field.labels.job}"'),
@@ -180,13 +181,13 @@ def _unaccounted(inputs: BoardInputs) -> Panel:
     empty = f'max by ({INSTANCE}, signal) (label_join({held}, "signal", "", "data_type")) == 0'
     vanished = f"(min_over_time({books}[15m]) - max_over_time({books}[15m] offset 1h))\n/ ({taken} > 0)"
     settled = f"{vanished}\nand on ({INSTANCE}, signal)\n{empty}"
-    return lines(
+    return timeseries(
         "In nobody's books",
-        Unit.RATIO,
-        ((f"max by (cluster, job, signal) (\n{settled}\n)", "{{cluster}} {{job}} {{signal}}"),),
+        {"{{cluster}} {{job}} {{signal}}": f"max by (cluster, job, signal) (\n{settled}\n)"},
         "Of what a collector took within the hour: neither sent, nor dropped on purpose, nor counted as lost. Told "
         "while queues are empty, an hour after a start.",
-        limits=Limits(warn=inputs.rules.thresholds.telemetry_unaccounted_high),
+        Unit.RATIO,
+        Limits(warn=inputs.rules.thresholds.telemetry_unaccounted_high),
         links=runbook(inputs, "telemetry-loss"),
         empty=_FIRST,
     )

@@ -45,13 +45,13 @@ def lost_on_the_way(signal: str, window: str, jobs: Collection[str]) -> str:
     return f"{_sum(counters, window)}\nor ({none})"
 
 
-def lost_in_store(signal: str, window: str, jobs: Collection[str], by: str = "") -> tuple[str, ...]:
-    """By the stack's own store; none where the stack has none."""
+def lost_in_store(signal: str, window: str, jobs: Collection[str], by: str = "") -> dict[str, str]:
+    """Job → by this store of the stack's own; none where the stack has none."""
     found: dict[str, list[str]] = {}
     for job, counter in _of_stores(signal):
         if job in jobs:
             found.setdefault(job, []).append(counter)
-    return tuple(_together(counters, window, by, f'job="{job}"') for job, counters in found.items())
+    return {job: _together(counters, window, by, f'job="{job}"') for job, counters in found.items()}
 
 
 def _of_collectors(signal: str) -> list[str]:

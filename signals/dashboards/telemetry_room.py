@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from signals.catalogue.otel_collector import AGENT, GATEWAY
 from signals.catalogue.victoria_logs import PRODUCER as LOGS
-from signals.dashboards.drawing import lines
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Limits, Row, Unit
+from signals.dashboards.panels import timeseries
 from signals.dashboards.telemetry_losses import COLLECTORS
 from signals.dashboards.variables import chosen
 
@@ -32,12 +32,12 @@ def room(inputs: BoardInputs, plans: TelemetryPlans) -> Row:
         panels=(
             _queues(inputs),
             *(_memory(job, high * size, found) for job, size in sizes if job in inputs.rules.jobs),
-            lines(
+            timeseries(
                 "Youngest collector",
-                Unit.SECONDS,
-                ((f"min by (cluster, job) ({uptime})", "{{cluster}} {{job}}"),),
+                {"{{cluster}} {{job}}": f"min by (cluster, job) ({uptime})"},
                 "Age of the process that was started last. A gateway that was killed has lost the traces that waited "
                 "for their decision.",
+                Unit.SECONDS,
                 links=runbook(inputs, "telemetry-loss"),
             ),
         ),
@@ -48,12 +48,12 @@ def _queues(inputs: BoardInputs) -> Panel:
     size, most = (
         f"max_over_time({chosen(f'otelcol_exporter_queue_{what}', COLLECTORS)}[5m])" for what in ("size", "capacity")
     )
-    return lines(
+    return timeseries(
         "Queues",
-        Unit.RATIO,
-        ((f"max by ({_QUEUE}) ({size} / {most})", "{{cluster}} {{job}} {{exporter}} {{data_type}}"),),
+        {"{{cluster}} {{job}} {{exporter}} {{data_type}}": f"max by ({_QUEUE}) ({size} / {most})"},
         "The fullest of each kind. A line that rises says how long there is: look at its backend.",
-        limits=Limits(warn=inputs.rules.thresholds.telemetry_queue_high),
+        Unit.RATIO,
+        Limits(warn=inputs.rules.thresholds.telemetry_queue_high),
         links=runbook(inputs, "telemetry-loss"),
         high=1,
     )
@@ -61,12 +61,12 @@ def _queues(inputs: BoardInputs) -> Panel:
 
 def _memory(job: str, most: float, found: tuple[Link, ...]) -> Panel:
     used = chosen("otelcol_process_memory_rss", f'job="{job}"')
-    return lines(
+    return timeseries(
         f"Memory of {job}",
-        Unit.BYTES,
-        ((f"max by (cluster) (avg_over_time({used}[5m]))", "{{cluster}}"),),
+        {"{{cluster}}": f"max by (cluster) (avg_over_time({used}[5m]))"},
         "Of the one that has most. Above the line its limiter no longer helps, and its container is killed.",
-        limits=Limits(warn=most),
+        Unit.BYTES,
+        Limits(warn=most),
         links=found,
     )
 
@@ -88,13 +88,13 @@ def volume(inputs: BoardInputs, plans: TelemetryPlans, limits: Thresholds) -> Ro
         stored, job = "vl_bytes_ingested_total", f'job="{LOGS.job}"'
         kinds.append(("Log bytes", stored, job, Unit.BYTES_PER_SECOND, plans.log_bytes_per_second))
     panels = tuple(
-        lines(
+        timeseries(
             f"{what} against the plan",
-            unit,
-            ((f"sum by ({_STACK}) (rate({chosen(counter, job)}[15m]))", "{{cluster}}"),),
+            {"{{cluster}}": f"sum by ({_STACK}) (rate({chosen(counter, job)}[15m]))"},
             "The second colour begins at what is planned. Look for a debug level that was left on, or for a workload "
             "that logs every step; else plan for more.",
-            limits=Limits(warn=limits.telemetry_volume_high * planned, bad=planned),
+            unit,
+            Limits(warn=limits.telemetry_volume_high * planned, bad=planned),
             links=runbook(inputs, "telemetry-collector"),
             empty="the first of that signal",
             width=8,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from signals.catalogue.otel_collector import GATEWAY
-from signals.dashboards.drawing import lines
 from signals.dashboards.links import runbook
 from signals.dashboards.model import Limits, Row, Unit
+from signals.dashboards.panels import timeseries
 from signals.dashboards.telemetry_losses import grown, zero
 from signals.dashboards.variables import chosen
 from signals.rules.telemetry_sampling import ROOM_USED
@@ -31,22 +31,22 @@ def sampling(inputs: BoardInputs, plans: TelemetryPlans) -> Row:
     return Row(
         title="Sampling",
         panels=(
-            lines(
+            timeseries(
                 "Traces decided",
-                Unit.PER_SECOND,
-                ((f"sum by (cluster, decision) ({traces})", "{{cluster}} {{decision}}"),),
+                {"{{cluster}} {{decision}}": f"sum by (cluster, decision) ({traces})"},
                 "Kept traces have an error, are slow, or were drawn; the rest is gone on purpose, after its spans were "
                 "counted.",
+                Unit.PER_SECOND,
                 links=found,
                 empty=_DECIDED,
             ),
-            lines(
+            timeseries(
                 "Traces that wait for a decision",
-                Unit.COUNT,
-                ((f"max by (cluster, instance) ({waiting})", "{{cluster}} {{instance}}"),),
+                {"{{cluster}} {{instance}}": f"max by (cluster, instance) ({waiting})"},
                 "Above the line there is hardly room for more, and senders are made to wait: traces whose root is "
                 "sent elsewhere or never, or more than planned.",
-                limits=Limits(warn=ROOM_USED * plans.traces_in_memory),
+                Unit.COUNT,
+                Limits(warn=ROOM_USED * plans.traces_in_memory),
                 links=found,
                 empty=_DECIDED,
             ),
@@ -62,18 +62,17 @@ def _undecided(found: tuple[Link, ...]) -> Panel:
         ("traces_dropped_too_large", "too large"),
         ("sampling_policy_evaluation_error", "a policy failed"),
     )
-    return lines(
+    return timeseries(
         "Traces not decided, within five minutes",
-        Unit.COUNT,
-        tuple(
-            (
-                f"sum{_BY} (\n  {grown(chosen(f'{_SAMPLING}_{name}', _JOB), '5m')}\n)\nor {zero(_BY, _JOB)}",
-                f"{{{{cluster}}}} {why}",
+        {
+            f"{{{{cluster}}}} {why}": (
+                f"sum{_BY} (\n  {grown(chosen(f'{_SAMPLING}_{name}', _JOB), '5m')}\n)\nor {zero(_BY, _JOB)}"
             )
             for name, why in kinds
-        ),
+        },
         "They went without a look at what is in them: an error may have been.",
-        limits=Limits(warn=1.0),
+        Unit.COUNT,
+        Limits(warn=1.0),
         links=found,
     )
 
@@ -81,18 +80,15 @@ def _undecided(found: tuple[Link, ...]) -> Panel:
 def _late(inputs: BoardInputs, found: tuple[Link, ...]) -> Panel:
     late = chosen(f"{_SAMPLING}_early_releases_from_cache_decision", f'{_JOB}, sampled="false"')
     taken = chosen("otelcol_receiver_accepted_spans", _JOB)
-    return lines(
+    return timeseries(
         "Spans that came too late",
-        Unit.RATIO,
-        (
-            (
-                f"sum by (cluster, instance) (rate({late}[15m]))\n"
-                f"/ (sum by (cluster, instance) (rate({taken}[15m])) > 0)",
-                "{{cluster}} {{instance}}",
-            ),
-        ),
+        {
+            "{{cluster}} {{instance}}": f"sum by (cluster, instance) (rate({late}[15m]))\n"
+            f"/ (sum by (cluster, instance) (rate({taken}[15m])) > 0)"
+        },
         "Share of spans whose trace had been decided against; they went with it, also those with an error.",
-        limits=Limits(warn=inputs.rules.thresholds.telemetry_late_spans_high),
+        Unit.RATIO,
+        Limits(warn=inputs.rules.thresholds.telemetry_late_spans_high),
         links=found,
         empty="a span comes late",
     )

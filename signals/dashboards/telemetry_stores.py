@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from signals.catalogue.span_metrics import PRODUCER as SPANS
 from signals.catalogue.victoria_logs import PRODUCER as LOGS
-from signals.dashboards.drawing import lines, number
 from signals.dashboards.links import run_traces, runbook
 from signals.dashboards.model import Good, Limits, Row, Unit
+from signals.dashboards.panels import stat, timeseries
 from signals.dashboards.telemetry_losses import grown
 from signals.dashboards.variables import chosen
 
@@ -33,34 +33,34 @@ def log_store(inputs: BoardInputs, plans: TelemetryPlans) -> Row:
         title="Store of logs",
         panels=(
             _history(inputs, plans),
-            lines(
+            timeseries(
                 "Logs on disk",
-                Unit.BYTES,
-                (
-                    (f"sum by ({_STORE}) ({data})", "{{cluster}} records and index"),
-                    (f"max by ({_STORE}) ({most} > 0)", "{{cluster}} where the oldest day goes"),
-                ),
+                {
+                    "{{cluster}} records and index": f"sum by ({_STORE}) ({data})",
+                    "{{cluster}} where the oldest day goes": f"max by ({_STORE}) ({most} > 0)",
+                },
                 "When the size reaches the line the oldest day goes, whatever its age.",
+                Unit.BYTES,
                 links=found,
                 rare={"{{cluster}} where the oldest day goes": "a size is set for the store"},
                 width=7,
             ),
-            lines(
+            timeseries(
                 "Free disk of the store",
-                Unit.RATIO,
-                ((f"min by ({_STORE}) ({free}) / max by ({_STORE}) ({size} > 0)", "{{cluster}}"),),
+                {"{{cluster}}": f"min by ({_STORE}) ({free}) / max by ({_STORE}) ({size} > 0)"},
                 "At 5 % it takes nothing any more, and logs wait in the gateway's queue.",
-                limits=Limits(warn=inputs.rules.thresholds.volume_free_low, good=Good.HIGH),
+                Unit.RATIO,
+                Limits(warn=inputs.rules.thresholds.volume_free_low, good=Good.HIGH),
                 links=found,
                 width=7,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Thrown away, within an hour",
-                Unit.COUNT,
-                ((f"sum by (cluster, reason) (\n  {grown(dropped, '1h')}\n)", "{{cluster}} {{reason}}"),),
+                {"{{cluster}} {{reason}}": f"sum by (cluster, reason) (\n  {grown(dropped, '1h')}\n)"},
                 "Records that the store had answered for: too old or too far ahead (a wrong clock), too many fields.",
-                limits=Limits(warn=1.0),
+                Unit.COUNT,
+                Limits(warn=1.0),
                 links=found,
                 width=6,
             ),
@@ -75,12 +75,12 @@ def _history(inputs: BoardInputs, plans: TelemetryPlans) -> Panel:
     days = f"max by ({_STORE}) ({chosen('vl_partitions', _JOB)} > 1)"
     most = f"max by ({_STORE}) ({chosen('vl_max_disk_space_usage_bytes', _JOB)} > 0)"
     promised = plans.logs_retention_seconds
-    return number(
+    return stat(
         "Logs that fit",
-        Unit.SECONDS,
         f"min({most} / ({data} / {days}) * {_DAY})",
         "How long a history fits the size that is kept. Less than promised: logs go before their time.",
-        limits=None if promised is None else Limits(warn=promised, good=Good.HIGH),
+        Unit.SECONDS,
+        None if promised is None else Limits(warn=promised, good=Good.HIGH),
         links=runbook(inputs, "logs-store"),
         empty="the store keeps up to a size, and more than one day is there",
     )
@@ -95,37 +95,37 @@ def services(inputs: BoardInputs) -> Row:
     return Row(
         title="Services",
         panels=(
-            number(
+            stat(
                 "Requests with an error",
-                Unit.RATIO,
                 f"sum({errors}) / (sum({requests}) > 0)",
                 "Of all services that send traces, in the last five minutes. Which: beside it.",
+                Unit.RATIO,
                 empty=_FIRST_SPAN,
             ),
-            lines(
+            timeseries(
                 "Requests",
-                Unit.PER_SECOND,
-                ((f"sum by ({by}) ({requests})", legend),),
+                {legend: f"sum by ({by}) ({requests})"},
                 "Answered by each service. A line that ends: the service is gone, or no longer sends spans.",
+                Unit.PER_SECOND,
                 links=traces,
                 empty=_FIRST_SPAN,
                 width=7,
             ),
-            lines(
+            timeseries(
                 "Errors",
-                Unit.RATIO,
-                ((f"sum by ({by}) ({errors}) / (sum by ({by}) ({requests}) > 0)", legend),),
+                {legend: f"sum by ({by}) ({errors}) / (sum by ({by}) ({requests}) > 0)"},
                 "Share of the requests of each service. Traces with an error are kept: look at one.",
+                Unit.RATIO,
                 links=traces,
                 empty=_FIRST_SPAN,
                 width=7,
                 high=1,
             ),
-            lines(
+            timeseries(
                 "Slowest twentieth",
-                Unit.SECONDS,
-                ((f"max by ({by}) ({slow})", legend),),
+                {legend: f"max by ({by}) ({slow})"},
                 "A twentieth of a service's requests take longer than this (p95), as far as its buckets tell.",
+                Unit.SECONDS,
                 links=traces,
                 empty=_FIRST_SPAN,
                 width=6,
