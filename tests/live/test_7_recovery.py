@@ -94,6 +94,7 @@ def test_what_a_run_lost_is_told_until_the_run_is_deleted(tmp_path: Path) -> Non
     swanlab.settled(where, run)
     recovery("create --mode quiesced")
     found = recovery("verify --latest", code=1)
+    swanlab.everything_runs()  # its programs were stopped for the point
     swanlab.forget(where, run)
     assert not found["good"]
     (told,) = found["differences"]
